@@ -154,6 +154,10 @@ kubectl wait --for=condition=Ready=False node/gpu-4 --timeout=30s >/dev/null || 
 kubectl annotate node gpu-4 sim.verl.run/not-ready- >/dev/null
 kubectl wait --for=condition=Ready node/gpu-4 --timeout=30s >/dev/null || fail "the node stays not Ready"
 
+step "a lost node turns Unknown"
+kubectl annotate node gpu-4 kwok.x-k8s.io/node- >/dev/null
+lost=$SECONDS
+
 step "a killed apiserver and a killed etcd come back with everything"
 uid=$(kubectl get pod first -o jsonpath='{.metadata.uid}')
 "$plane" kill kube-apiserver
@@ -166,8 +170,18 @@ kubectl create configmap after >/dev/null || fail "no write after the restarts"
 pinned_pod third gpu-6 8 | kubectl create -f - >/dev/null
 kubectl wait --for=condition=Ready pod/third --timeout=60s >/dev/null || fail "scheduler or kwok did not ride out the restart"
 
+eventually $((lost + 60 - SECONDS)) "the lost node is Unknown" is "Unknown NodeStatusUnknown" node/gpu-4 \
+  '{.status.conditions[?(@.type=="Ready")].status} {.status.conditions[?(@.type=="Ready")].reason}'
+is True node/gpu-6 '{.status.conditions[?(@.type=="Ready")].status}' || fail "a node whose lease is renewed is not Ready"
+
 step "a compacted revision is gone"
 "$plane" compact >/dev/null
+"$plane" restart kube-apiserver
+for what in "resourceVersion=2&watch=1&timeoutSeconds=5" "resourceVersion=2&resourceVersionMatch=Exact"; do
+  kubectl get --raw "/api/v1/configmaps?$what" >"$dir/gone" 2>&1 || true
+  grep -q 'too old' "$dir/gone" ||
+    fail "wanted 410 for $what, got: $(head -c 300 "$dir/gone")"
+done
 
 mapfile -t pids < <(cut -d' ' -f1 "$dir"/run/*.pid)
 step "down"

@@ -3,14 +3,11 @@
 
 wanted_dir() {
   [[ -n $1 ]] || die "which plane? give --dir D or set VERL_PLANE_DIR (scripts/control-plane up prints it)"
-  printf '%s\n' "$1"
 }
 
 existing_plane() {
-  local dir
-  dir=$(wanted_dir "$1") || exit 1
-  [[ -e $dir/plane && -e $dir/run/order ]] || die "$dir holds no plane; scripts/control-plane up starts one"
-  printf '%s\n' "$dir"
+  wanted_dir "$1"
+  [[ -e $1/plane && -e $1/run/order ]] || die "$1 holds no plane; scripts/control-plane up starts one"
 }
 
 components() { cat "$1/run/order" 2>/dev/null || true; }
@@ -107,7 +104,7 @@ show_failure() {
   for log in "$dir"/log/*.log; do
     [[ -s $log ]] || continue
     say "--- last lines of $log"
-    tail -n 8 "$log" | cut -c1-400 >&2
+    tail -n 5 "$log" | cut -c1-300 >&2
   done
   say "logs are kept in $dir/log"
 }
@@ -207,6 +204,7 @@ plane_fault() {
   if [[ $action == start || $action == restart ]]; then
     pid=$(live_pid "$dir" "$name") && die "$name runs already (process $pid)"
     rm -f "$dir/run/$name.pid"
+    await_unused "$(<"$dir/run/$name.port")" || die "another process listens on the port of $name, $(<"$dir/run/$name.port")"
     spawn "$dir" "$name"
     await_ready "$dir" "$name" || { show_failure "$dir"; die "$name did not come back"; }
   fi

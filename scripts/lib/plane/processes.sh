@@ -3,14 +3,18 @@
 # A plane directory D holds run/NAME.argv (what to start), run/NAME.pid ("PID START_TIME"), run/NAME.port, log/NAME.log.
 # shellcheck shell=bash
 
-# start_time PID: field 22 of /proc/PID/stat; fails when there is no such process or it is a zombie.
+# start_time PID: field 22 of /proc/PID/stat; fails when there is no such process or it is a zombie. One whose first
+# thread is a zombie while others still end is not over: it holds its ports.
 start_time() {
   local stat
   { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 1
   stat=${stat##*) }
   local -a field
   read -ra field <<<"$stat"
-  [[ ${field[0]} != Z && ${field[0]} != X ]] || return 1
+  if [[ ${field[0]} == [ZX] ]]; then
+    local -a threads=("/proc/$1/task/"*)
+    ((${#threads[@]} > 1)) || return 1
+  fi
   printf '%s\n' "${field[19]}"
 }
 
@@ -81,6 +85,18 @@ listens() {
   [[ -n $inode ]] || return 1
   for fd in "/proc/$1/fd/"*; do
     [[ $(readlink "$fd" 2>/dev/null) == "socket:[$inode]" ]] && return 0
+  done
+  return 1
+}
+
+# await_unused PORT: true once nobody listens there any more.
+await_unused() {
+  local hex
+  hex=$(printf ':%04X' "$1")
+  for _ in {1..100}; do
+    awk -v port="$hex" '$4 == "0A" && substr($2, length($2) - 4) == port {found = 1} END {exit found}' \
+      /proc/net/tcp /proc/net/tcp6 2>/dev/null && return 0
+    sleep 0.1
   done
   return 1
 }

@@ -49,7 +49,7 @@ apply_crds() {
   for file in "${files[@]}"; do
     "${kubectl[@]}" apply --server-side -f "$file" >/dev/null || die "the apiserver does not take $file"
   done
-  "${kubectl[@]}" wait --for=condition=Established --timeout=30s crd -l '!none' >/dev/null ||
+  "${kubectl[@]}" wait --for=condition=Established --timeout=30s crd --all >/dev/null ||
     die "the CRDs are not established after 30 s"
   # Established is not yet served: a LIST is the proof.
   local name until=$((SECONDS + 30))
