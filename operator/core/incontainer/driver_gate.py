@@ -160,8 +160,8 @@ class Gate:
         if auth == "token":
             with open(setting("RAY_AUTH_TOKEN_PATH")) as file:
                 self.token = file.read().strip()
-            if not self.token:
-                raise ValueError("the file of RAY_AUTH_TOKEN_PATH is empty")
+            if not self.token or not self.token.isascii() or any(c.isspace() for c in self.token):
+                raise ValueError("the file of RAY_AUTH_TOKEN_PATH holds no token")
         self.state = {"waiting": "the Ray dashboard at " + self.url}
         self.spoken, self.spoken_at = "", 0.0
 
@@ -210,7 +210,7 @@ class Gate:
             except ValueError:
                 pass
         if alive is None:
-            why = answer.error or "no readable list of nodes"
+            why = answer.error or "its list of nodes is unreadable or incomplete"
             return ("Ray does not say which nodes it has: " + why, RAY_UNREACHABLE, "RayUnreachable", {})
         missing, wrong, unexpected = compare(self.expected, alive)
         if not (missing or wrong or unexpected):
