@@ -36,8 +36,7 @@ apiVersion: v1
 kind: Node
 metadata:
   name: gpu-$1
-  annotations: {kwok.x-k8s.io/node: fake}
-  labels: {kubernetes.io/hostname: gpu-$1, example.com/rack: r0}
+  labels: {kwok.x-k8s.io/node: fake, kubernetes.io/hostname: gpu-$1, example.com/rack: r0}
 status:
   addresses: [{type: InternalIP, address: 10.1.0.$1}, {type: Hostname, address: gpu-$1}]
   capacity: {cpu: "192", memory: 2Ti, pods: "110", nvidia.com/gpu: "8"}
@@ -155,7 +154,7 @@ kubectl annotate node gpu-4 sim.verl.run/not-ready- >/dev/null
 kubectl wait --for=condition=Ready node/gpu-4 --timeout=30s >/dev/null || fail "the node stays not Ready"
 
 step "a lost node turns Unknown"
-kubectl annotate node gpu-4 kwok.x-k8s.io/node- >/dev/null
+kubectl label node gpu-4 kwok.x-k8s.io/node- >/dev/null
 lost=$SECONDS
 
 step "a killed apiserver and a killed etcd come back with everything"

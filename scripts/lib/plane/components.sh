@@ -94,9 +94,10 @@ describe_components() {
       "${serving[@]}" --kube-api-qps=1000 --kube-api-burst=2000 "${more[@]}"
   fi
   if [[ ,$with, == *,kwok,* ]]; then
+    # By label, not by annotation: only a label's removal ends the renewal of the node's lease.
     read -ra more <<<"${VERL_PLANE_KWOK_ARGS:-}"
     argv "$dir" kwok "$kwok" "$bin/kwok" --kubeconfig="$dir/kubeconfig/kwok" --config="$dir/stages.yaml" \
-      --manage-all-nodes=false --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \
+      --manage-all-nodes=false --manage-nodes-with-label-selector=kwok.x-k8s.io/node=fake \
       --node-lease-duration-seconds="${VERL_PLANE_NODE_LEASE:-20}" --cidr=10.64.0.0/16 --node-ip=127.0.0.1 \
       --node-port="$kwok" --server-address="127.0.0.1:$kwok" --tls-cert-file="$pki/serving.crt" \
       --tls-private-key-file="$pki/serving.key" -v=WARN "${more[@]}"
