@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -40,6 +41,7 @@ struct Config {
 // What the apiserver's dry run of one pod of a pool brought back, for one generation of the job.
 struct DryRun {
   std::int64_t job_generation{0};
+  Timestamp asked{};  // a refusal is asked again after a while
   std::string pool{};
   bool allowed{false};
   std::string refusal_reason{};   // PodSecurityForbids, PodMutated, DryRunRefused
@@ -62,9 +64,11 @@ struct ClusterSnapshot {
   std::vector<Shared<api::VerlJob>> jobs{};           // sorted by namespace and name
   std::vector<Shared<api::PriorityClass>> priority_classes{};
   std::vector<Shared<api::ResourceQuota>> quotas{};
+  std::vector<Shared<api::Heartbeat>> heartbeats{};             // Leases of agents, sorted by node name
   std::map<std::string, Seconds, std::less<>> heartbeat_age{};  // node name → age; absent: never heard, or not knowable
   bool heartbeats_known{true};                        // false on a plain export: freshness is then Unknown
   std::map<std::string, std::vector<DryRun>, std::less<>> dry_runs{};  // by job UID
+  std::set<std::string, std::less<>> held{};  // UIDs of jobs whose own last write is not in the cache yet: counted, not acted on
 };
 
 // Actions, each one API call that is safe to repeat.

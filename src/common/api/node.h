@@ -57,6 +57,7 @@ struct ContainerState {
   bool init{false};
   bool started{false};        // running or terminated at least once
   bool running{false};
+  bool ready{false};          // its readiness probe passes; for `driver` this means that the trainer has started
   std::string waiting_reason{};  // ContainerCreating, ImagePullBackOff, …
   std::string waiting_message{};
   std::optional<std::int32_t> exit_code{};
@@ -89,6 +90,7 @@ struct PriorityClass {
   std::int32_t value{0};
   bool global_default{false};
   bool may_preempt{true};  // preemptionPolicy is not Never
+  std::vector<std::string> unreadable{};
   bool operator==(const PriorityClass&) const = default;
 };
 
@@ -98,6 +100,7 @@ struct ResourceQuota {
   Resources hard{};  // "requests.nvidia.com/gpu", "pods", "limits.memory", … in thousandths
   Resources used{};
   bool scoped{false};  // has scopes or a scopeSelector: reported, not judged
+  std::vector<std::string> unreadable{};  // a quantity that could not be parsed is missing above
   bool operator==(const ResourceQuota&) const = default;
 };
 
@@ -106,6 +109,7 @@ struct Heartbeat {
   Meta meta{};  // name is the node's name
   std::string holder{};
   std::optional<Timestamp> renewed{};
+  Seconds duration{0};  // spec.leaseDurationSeconds: three times the renewal the operator asks for
   bool operator==(const Heartbeat&) const = default;
 };
 

@@ -1,0 +1,325 @@
+#include "operator/core/attempt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "operator/core/pod.h"
+
+namespace verl::core {
+namespace {
+
+using api::ContainerState;
+using api::Pod;
+using api::RankPlacement;
+
+const ContainerState* container(const Pod& pod, std::string_view name) {
+  const auto found = std::find_if(pod.containers.begin(), pod.containers.end(),
+                                  [&](const ContainerState& c) { return !c.init && c.name == name; });
+  return found == pod.containers.end() ? nullptr : &*found;
+}
+
+// {"verl.run/gate": REASON, "message": TEXT}; anything else is no word of ours.
+struct Word {
+  std::string reason{};
+  std::string message{};
+};
+
+Word word_of(const std::string& termination_message, const char* key) {
+  const auto document = nlohmann::json::parse(termination_message, nullptr, false);
+  if (!document.is_object()) return {};
+  const auto text = [&](const char* field) {
+    const auto found = document.find(field);
+    return found != document.end() && found->is_string() ? escape_controls(found->get<std::string>()) : std::string();
+  };
+  return {text(key), text("message")};
+}
+
+// Reasons by which the kubelet or the control plane ends a pod through no fault of what runs in it.
+bool ended_by_others(const Pod& pod) {
+  constexpr std::array<std::string_view, 12> kReasons{"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "NodeAffinity",
+                                                      "NodeLost", "Terminated", "NodeShutdown", "Shutdown", "Evicted", "Preempting", "NodePorts",
+                                                      "AdmissionError"};
+  if (pod.reason.starts_with("OutOf")) return true;
+  if (std::find(kReasons.begin(), kReasons.end(), pod.reason) != kReasons.end()) return true;
+  const api::Condition* disrupted = api::find_condition(pod.conditions, "DisruptionTarget");
+  return disrupted != nullptr && disrupted->status == api::ConditionStatus::True;
+}
+
+std::string why_ended(const Pod& pod) {
+  const api::Condition* disrupted = api::find_condition(pod.conditions, "DisruptionTarget");
+  std::string reason = !pod.reason.empty() ? pod.reason : disrupted != nullptr ? disrupted->reason : "Failed";
+  std::string message = !pod.message.empty() ? pod.message : disrupted != nullptr ? disrupted->message : "";
+  return message.empty() ? reason : reason + ": " + shorten(escape_controls(message), 300);
+}
+
+class Judge {
+ public:
+  explicit Judge(const AttemptInput& input) : in_(input), placement_(*input.job.status.placement), deadlines_(input.job.spec.deadlines) {
+    for (const auto& node : in_.snapshot.nodes) nodes_.emplace(node->meta.name, node.get());
+    for (const Pod* pod : in_.pods) pods_.emplace(pod->meta.name, pod);
+  }
+
+  AttemptVerdict judge() {
+    for (const RankPlacement& rank : placement_.ranks) {
+      const Pod* pod = pod_of(rank);
+      if (pod == nullptr) verdict_.missing_ranks.push_back(rank.rank);
+      const ContainerState* ray = pod == nullptr ? nullptr : container(*pod, "ray");
+      if (ray != nullptr && ray->running) ++verdict_.running_pods;
+    }
+    find_lost_ranks();
+    if (driver_ended() || pods_ended() || ray_ended()) return verdict_;
+    if (!verdict_.missing_ranks.empty()) return creating_or_vanished();
+    if (unbound() || not_started() || not_whole()) return verdict_;
+    return running();
+  }
+
+ private:
+  const Pod* pod_of(const RankPlacement& rank) const {
+    const auto found = pods_.find(pod_name(in_.job.meta.name, placement_.attempt, rank.rank));
+    return found == pods_.end() ? nullptr : found->second;
+  }
+
+  std::string place(const RankPlacement& rank) const {
+    return fmt::format("pod {} on {}", pod_name(in_.job.meta.name, placement_.attempt, rank.rank), rank.node);
+  }
+
+  bool end(AttemptState state, std::string reason, std::string message) {
+    verdict_.state = state;
+    verdict_.reason = std::move(reason);
+    verdict_.message = std::move(message);
+    return true;
+  }
+
+  // True once `since` + `allowed` has passed; otherwise remembers to look again then.
+  bool overdue(Timestamp since, Seconds allowed) {
+    const Timestamp at = since + allowed;
+    if (in_.snapshot.now >= at) return true;
+    if (!verdict_.next_deadline || at < *verdict_.next_deadline) verdict_.next_deadline = at;
+    return false;
+  }
+
+  void find_lost_ranks() {
+    for (const RankPlacement& rank : placement_.ranks) {
+      const auto node = nodes_.find(rank.node);
+      const auto why = lost(rank, node == nodes_.end() ? nullptr : node->second);
+      if (why) lost_.push_back({rank.node, *why});
+    }
+  }
+
+  bool end_lost() {
+    for (const auto& [node, why] : lost_) verdict_.rejected.push_back({node, "NodeLost"});
+    std::vector<std::string> sentences;
+    for (const auto& [node, why] : lost_) sentences.push_back(why);
+    return end(AttemptState::FailedByUs, "NodeLost", join_some(sentences, 4));
+  }
+
+  bool driver_ended() {
+    const RankPlacement& head_rank = placement_.ranks.front();
+    const Pod* head = pod_of(head_rank);
+    const ContainerState* driver = head == nullptr ? nullptr : container(*head, "driver");
+    if (driver == nullptr || !driver->exit_code) return !lost_.empty() && end_lost();
+    const std::int32_t code = *driver->exit_code;
+    const Word gate = word_of(driver->termination_message, "verl.run/gate");
+    if (gate.reason == "Passed" && code == 0) {
+      verdict_.exit_code = 0;
+      return end(AttemptState::Succeeded, "Succeeded", "the trainer ended with exit code 0");
+    }
+    if (!lost_.empty()) return end_lost();
+    if (ended_by_others(*head) || head->meta.deleted) {
+      verdict_.rejected.push_back({head_rank.node, head->reason.empty() ? "PodDisrupted" : head->reason});
+      return end(AttemptState::FailedByUs, "HeadDisrupted", fmt::format("{} was ended: {}", place(head_rank), why_ended(*head)));
+    }
+    if (gate.reason == "Passed") {
+      if (const RankPlacement* worker = worker_ended_before(*driver)) {
+        verdict_.rejected.push_back({worker->node, "RayEnded"});
+        return end(AttemptState::FailedByUs, "WorkerLost",
+                   fmt::format("Ray ended in {} before the trainer did (exit code {})", place(*worker), code));
+      }
+      verdict_.exit_code = code;
+      const std::string how = driver->terminated_reason == "OOMKilled" ? "was killed for memory (OOMKilled)" : fmt::format("ended with exit code {}", code);
+      return end(AttemptState::FailedByUser, driver->terminated_reason == "OOMKilled" ? "TrainerOutOfMemory" : "TrainerFailed",
+                 fmt::format("the trainer {}; kubectl logs -n {} {} -c driver", how, in_.job.meta.name_space,
+                             pod_name(in_.job.meta.name, placement_.attempt, 0)));
+    }
+    if (gate.reason == "NodesMissing" || gate.reason == "RayUnreachable" || gate.reason == "Interrupted") {
+      for (const RankPlacement& rank : placement_.ranks) {
+        if (gate.message.find(fmt::format("rank {} {} (", rank.rank, rank.node)) != std::string::npos) {
+          verdict_.rejected.push_back({rank.node, "NotInRay"});
+        }
+      }
+      return end(AttemptState::FailedByUs, gate.reason, gate.message);
+    }
+    if (!gate.reason.empty()) return end(AttemptState::Refused, gate.reason, gate.message);
+    return end(AttemptState::FailedByUs, "DriverEndedEarly",
+               fmt::format("container driver of {} ended with exit code {} before the trainer was started{}", place(head_rank), code,
+                           driver->terminated_reason.empty() ? "" : " (" + driver->terminated_reason + ")"));
+  }
+
+  const RankPlacement* worker_ended_before(const ContainerState& driver) const {
+    for (const RankPlacement& rank : placement_.ranks) {
+      const Pod* pod = rank.rank == 0 ? nullptr : pod_of(rank);
+      const ContainerState* ray = pod == nullptr ? nullptr : container(*pod, "ray");
+      if (rank.rank != 0 && pod == nullptr) return &rank;
+      if (ray == nullptr || !ray->exit_code || !ray->finished_at || !driver.finished_at) continue;
+      if (*ray->finished_at < *driver.finished_at) return &rank;
+    }
+    return nullptr;
+  }
+
+  bool pods_ended() {
+    for (const RankPlacement& rank : placement_.ranks) {
+      const Pod* pod = pod_of(rank);
+      if (pod == nullptr) continue;
+      if (pod->meta.deleted) {
+        verdict_.rejected.push_back({rank.node, "PodDeleted"});
+        return end(AttemptState::FailedByUs, "PodDeleted", fmt::format("{} is being deleted by somebody else: {}", place(rank), why_ended(*pod)));
+      }
+      if (pod->phase == "Failed" && (ended_by_others(*pod) || pod->containers.empty())) {
+        verdict_.rejected.push_back({rank.node, pod->reason.empty() ? "PodFailed" : pod->reason});
+        return end(AttemptState::FailedByUs, pod->reason.empty() ? "PodFailed" : pod->reason, fmt::format("{}: {}", place(rank), why_ended(*pod)));
+      }
+    }
+    return false;
+  }
+
+  bool ray_ended() {
+    for (const RankPlacement& rank : placement_.ranks) {
+      const Pod* pod = pod_of(rank);
+      const ContainerState* ray = pod == nullptr ? nullptr : container(*pod, "ray");
+      if (ray == nullptr || !ray->exit_code) continue;
+      const Word said = word_of(ray->termination_message, "verl.run/ray");
+      verdict_.rejected.push_back({rank.node, said.reason.empty() ? "RayEnded" : said.reason});
+      const std::string detail = !said.message.empty() ? said.message : ray->terminated_reason;
+      const std::string sentence = fmt::format("Ray ended in {} with exit code {}{}", place(rank), *ray->exit_code, detail.empty() ? "" : ": " + detail);
+      if (said.reason == "NodeMisconfigured") return end(AttemptState::Refused, said.reason, sentence);
+      return end(AttemptState::FailedByUs, said.reason.empty() ? "RayEnded" : said.reason, sentence);
+    }
+    return false;
+  }
+
+  AttemptVerdict creating_or_vanished() {
+    const std::int32_t first = verdict_.missing_ranks.front();
+    const RankPlacement& rank = placement_.ranks[static_cast<size_t>(first)];
+    if (in_.all_seen) {
+      verdict_.rejected.push_back({rank.node, "PodVanished"});
+      end(AttemptState::FailedByUs, "PodVanished", fmt::format("{} was there and is gone", place(rank)));
+    } else {
+      end(AttemptState::Creating, "CreatingPods", fmt::format("{} of {} pods exist", in_.pods.size(), placement_.ranks.size()));
+    }
+    return verdict_;
+  }
+
+  bool unbound() {
+    std::vector<std::string> waiting;
+    std::vector<NodeFault> late;
+    std::string sentence;
+    for (const RankPlacement& rank : placement_.ranks) {
+      const Pod& pod = *pod_of(rank);
+      if (!pod.node_name.empty()) continue;
+      waiting.push_back(rank.node);
+      const api::Condition* scheduled = api::find_condition(pod.conditions, "PodScheduled");
+      const std::string why = scheduled == nullptr || scheduled->message.empty() ? "the scheduler has said nothing yet" : scheduled->message;
+      if (!overdue(pod.meta.created, deadlines_.bind)) continue;
+      late.push_back({rank.node, "NotBound"});
+      if (sentence.empty()) sentence = fmt::format("{} was not bound within {} s: {}", place(rank), deadlines_.bind.count(), shorten(escape_controls(why), 300));
+    }
+    if (!late.empty()) {
+      verdict_.rejected = std::move(late);
+      return end(AttemptState::FailedByUs, "NotBound", sentence);
+    }
+    return !waiting.empty() && end(AttemptState::Starting, "Binding", fmt::format("waits for the scheduler to bind pods on {}", join_some(waiting, 8)));
+  }
+
+  bool not_started() {
+    std::string sentence;
+    std::vector<std::string> waiting;
+    for (const RankPlacement& rank : placement_.ranks) {
+      const Pod& pod = *pod_of(rank);
+      for (const ContainerState& c : pod.containers) {
+        if (c.started) continue;
+        const std::string detail = shorten(escape_controls(c.waiting_message), 300);
+        const std::string line = fmt::format("{}: container {} {}{}", place(rank), c.name, c.waiting_reason.empty() ? "not started" : c.waiting_reason,
+                                             detail.empty() ? "" : ": " + detail);
+        if (c.waiting_reason == "InvalidImageName") return end(AttemptState::Refused, c.waiting_reason, line);
+        if (sentence.empty() || (c.waiting_reason != "ContainerCreating" && c.waiting_reason != "PodInitializing")) sentence = line;
+        waiting.push_back(rank.node);
+        if (overdue(pod.meta.created, deadlines_.image_pull)) {
+          verdict_.rejected.push_back({rank.node, c.waiting_reason.empty() ? "NotStarted" : c.waiting_reason});
+          return end(AttemptState::FailedByUs, c.waiting_reason.starts_with("ErrImage") || c.waiting_reason == "ImagePullBackOff" ? "ImagePullDeadline" : "NotStarted",
+                     fmt::format("{} (for more than {} s)", line, deadlines_.image_pull.count()));
+        }
+        break;
+      }
+      if (pod.containers.empty()) {
+        waiting.push_back(rank.node);
+        if (sentence.empty()) sentence = fmt::format("{}: the kubelet has not reported yet", place(rank));
+        if (overdue(pod.meta.created, deadlines_.image_pull)) {
+          verdict_.rejected.push_back({rank.node, "NotStarted"});
+          return end(AttemptState::FailedByUs, "NotStarted", sentence);
+        }
+      }
+    }
+    return !waiting.empty() && end(AttemptState::Starting, "PodsStarting", sentence);
+  }
+
+  // All containers have started; the gate in the driver decides whether the Ray cluster is whole.
+  bool not_whole() {
+    const ContainerState* driver = container(*pod_of(placement_.ranks.front()), "driver");
+    if (driver != nullptr && driver->ready) return false;
+    Timestamp last{};
+    for (const Pod* pod : in_.pods) {
+      for (const ContainerState& c : pod->containers) {
+        if (c.started_at) last = std::max(last, *c.started_at);
+      }
+    }
+    if (last != Timestamp{} && overdue(last, deadlines_.starting)) {
+      return end(AttemptState::FailedByUs, "StartingDeadline",
+                 fmt::format("the Ray cluster was not whole {} s after the last container started; kubectl logs -n {} {} -c driver says which node is missing",
+                             deadlines_.starting.count(), in_.job.meta.name_space, pod_name(in_.job.meta.name, placement_.attempt, 0)));
+    }
+    return end(AttemptState::Starting, "RayStarting", "all containers run; the driver waits until every Ray node has joined");
+  }
+
+  AttemptVerdict running() {
+    const ContainerState* driver = container(*pod_of(placement_.ranks.front()), "driver");
+    verdict_.driver_started = driver->started_at;
+    if (deadlines_.running && in_.job.status.started_at && overdue(*in_.job.status.started_at, *deadlines_.running)) {
+      end(AttemptState::Refused, "RunningDeadline", fmt::format("the trainer ran for more than {} s", deadlines_.running->count()));
+      return verdict_;
+    }
+    end(AttemptState::Running, "Running", fmt::format("the trainer runs on {} nodes", placement_.ranks.size()));
+    return verdict_;
+  }
+
+  const AttemptInput& in_;
+  const api::Placement& placement_;
+  const api::Deadlines& deadlines_;
+  std::map<std::string_view, const api::Node*> nodes_{};
+  std::map<std::string_view, const Pod*> pods_{};
+  std::vector<std::pair<std::string, std::string>> lost_{};  // node, why
+  AttemptVerdict verdict_{};
+};
+
+}  // namespace
+
+std::optional<std::string> lost(const api::RankPlacement& rank, const api::Node* node) {
+  if (node == nullptr) return fmt::format("node {} is gone", rank.node);
+  if (node->meta.uid != rank.node_uid) return fmt::format("node {} was deleted and made again under the same name", rank.node);
+  if (node->boot_id != rank.boot_id) return fmt::format("node {} has rebooted", rank.node);
+  if (node->ready != api::ConditionStatus::True) {
+    const bool unreachable = std::any_of(node->taints.begin(), node->taints.end(), [](const api::Taint& t) {
+      return t.key == "node.kubernetes.io/unreachable" || t.key == "node.kubernetes.io/out-of-service";
+    });
+    if (unreachable) return fmt::format("node {} is unreachable", rank.node);
+  }
+  return std::nullopt;
+}
+
+AttemptVerdict judge_attempt(const AttemptInput& input) { return Judge(input).judge(); }
+
+}  // namespace verl::core

@@ -1,0 +1,510 @@
+#include "operator/core/gang.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/text.h"
+#include "operator/core/attempt.h"
+#include "operator/core/fit/ports.h"
+#include "operator/core/json_at.h"
+#include "operator/core/nccl_environment.h"
+#include "operator/core/placement/placement.h"
+#include "operator/core/pod_template.h"
+
+namespace verl::core {
+namespace {
+
+constexpr std::int32_t kPortBlock = 16;
+
+std::int64_t allocatable(const api::Node& node, const std::string& resource) {
+  const auto found = node.allocatable.find(resource);
+  return found == node.allocatable.end() ? 0 : found->second;
+}
+
+std::int64_t used(const fit::NodeUse& use, const std::string& resource) {
+  const auto found = use.requests.find(resource);
+  return found == use.requests.end() ? 0 : found->second;
+}
+
+// What the dry run of a pool's pod asked for beyond the container `ray` and the driver: sidecars, hugepages, overhead.
+api::Resources extras(const ClusterSnapshot& snapshot, const api::VerlJob& job, const api::Pool& pool, const PodSize& nominal) {
+  const auto runs = snapshot.dry_runs.find(job.meta.uid);
+  if (runs == snapshot.dry_runs.end()) return {};
+  const auto run = std::find_if(runs->second.begin(), runs->second.end(), [&](const DryRun& r) { return r.pool == pool.name && r.allowed; });
+  if (run == runs->second.end()) return {};
+  api::Resources more = run->requests;
+  more["cpu"] -= nominal.cores * 1000;
+  more["memory"] -= nominal.memory.count * 1000;
+  more.erase(snapshot.config.gpu_resource);
+  return more;
+}
+
+struct SizeOrProblem {
+  PodSize size{};
+  std::string problem{};  // a reason word; empty: none
+  std::string message{};
+};
+
+// One pod a host. A pod that takes all GPUs of a node takes all CPUs that others leave, in whole cores; one that takes a
+// part of them takes the same part of the CPUs.
+SizeOrProblem pod_size(const Config& config, const api::Pool& pool, const api::ReadinessPolicy& policy, const api::Node& node,
+                       const fit::NodeUse& use, std::int64_t extra_cpu) {
+  const TemplateResources asked = template_resources(pool.template_json);
+  SizeOrProblem out{};
+  out.size.gpus = pool.gpus_per_node;
+  out.size.rdma_resource = policy.spec.rdma_resource;
+  out.size.rdma_devices = policy.spec.rdma_resource.empty() ? 0 : policy.spec.expectations.inventory.rdma_devices.value_or(0);
+  if (asked.memory) {
+    out.size.memory.count = *asked.memory / 1000;
+  } else if (policy.spec.memory_per_gpu) {
+    out.size.memory.count = policy.spec.memory_per_gpu->count * pool.gpus_per_node;
+  } else {
+    out.problem = "MemoryUnknown";
+    out.message = fmt::format("neither the template of pool {} nor policy {} (memoryPerGPU) says how much memory a pod takes", pool.name, policy.meta.name);
+    return out;
+  }
+  if (out.size.memory < Bytes{2 * kDriverMemory.count}) {
+    out.problem = "MemoryTooSmall";
+    out.message = fmt::format("pool {} asks for {} bytes of memory, wants at least {}", pool.name, out.size.memory.count, 2 * kDriverMemory.count);
+    return out;
+  }
+  const std::int64_t cpu = allocatable(node, "cpu");
+  const std::int64_t gpus = allocatable(node, config.gpu_resource) / 1000;
+  if (asked.cpu) {
+    out.size.cores = *asked.cpu / 1000;
+  } else if (pool.gpus_per_node >= gpus) {
+    out.size.cores = (cpu - used(use, "cpu") - extra_cpu) / 1000;
+  } else {
+    out.size.cores = (cpu * pool.gpus_per_node / gpus - extra_cpu) / 1000;
+  }
+  const std::int64_t least = asked.cpu ? kDriverCores + 1 : pool.gpus_per_node + kDriverCores;
+  if (out.size.cores < least) {
+    out.problem = "TooFewCores";
+    out.message = fmt::format("{} whole cores are free, wants at least {}", std::max<std::int64_t>(out.size.cores, 0), least);
+  }
+  return out;
+}
+
+std::vector<api::Toleration> tolerations_of(const Config& config, const nlohmann::json& pod_template) {
+  std::vector<api::Toleration> all{{.key = config.gpu_resource, .op = "Exists", .effect = "NoSchedule"}};
+  const auto* listed = json_at(pod_template, {"spec", "tolerations"});
+  if (listed == nullptr || !listed->is_array()) return all;
+  for (const auto& item : *listed) {
+    const auto text = [&](const char* field) {
+      const auto* value = json_at(item, {field});
+      return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+    };
+    all.push_back({.key = text("key"), .op = text("operator"), .value = text("value"), .effect = text("effect")});
+  }
+  return all;
+}
+
+api::Labels selector_of(const nlohmann::json& pod_template) {
+  api::Labels labels;
+  const auto* listed = json_at(pod_template, {"spec", "nodeSelector"});
+  if (listed == nullptr || !listed->is_object()) return labels;
+  for (const auto& item : listed->items()) {
+    if (item.value().is_string()) labels[item.key()] = item.value().get<std::string>();
+  }
+  return labels;
+}
+
+bool mounts_host_paths(const nlohmann::json& pod_template) {
+  const auto* volumes = json_at(pod_template, {"spec", "volumes"});
+  return volumes != nullptr && volumes->is_array() &&
+         std::any_of(volumes->begin(), volumes->end(), [](const auto& v) { return json_at(v, {"hostPath"}) != nullptr; });
+}
+
+// What is the same for every node of the cluster, read once per pool.
+struct PoolFacts {
+  const api::Pool* pool{nullptr};
+  PodSize nominal{};
+  api::Resources extra{};
+  std::vector<api::Toleration> tolerations{};
+  api::Labels selector{};
+  bool host_paths{false};
+};
+
+PoolFacts facts_of(const ClusterSnapshot& snapshot, const api::VerlJob& job, const api::Pool& pool) {
+  Bytes memory{};
+  for (const auto& policy : snapshot.policies) memory = std::max(memory, policy->spec.memory_per_gpu.value_or(Bytes{}));
+  nlohmann::json pod_template = nlohmann::json::parse(pool.template_json, nullptr, false);
+  PoolFacts facts{.pool = &pool, .nominal = nominal_size(pool, memory)};
+  facts.extra = extras(snapshot, job, pool, facts.nominal);
+  facts.tolerations = tolerations_of(snapshot.config, pod_template);
+  facts.selector = selector_of(pod_template);
+  facts.host_paths = mounts_host_paths(pod_template);
+  return facts;
+}
+
+fit::PodNeeds needs_of(const Config& config, const PoolFacts& facts, const PodSize& size, std::int32_t port_base) {
+  fit::PodNeeds needs{};
+  needs.requests = facts.extra;
+  needs.requests["cpu"] += size.cores * 1000;
+  needs.requests["memory"] += size.memory.count * 1000;
+  needs.requests[config.gpu_resource] = std::int64_t{size.gpus} * 1000;
+  if (!size.rdma_resource.empty() && size.rdma_devices > 0) needs.requests[size.rdma_resource] = std::int64_t{size.rdma_devices} * 1000;
+  std::erase_if(needs.requests, [](const auto& request) { return request.second <= 0; });
+  for (std::int32_t i = 0; port_base != 0 && i < kPortBlock; ++i) needs.host_ports.push_back({.protocol = "TCP", .port = port_base + i});
+  needs.tolerations = facts.tolerations;
+  needs.node_selector = facts.selector;
+  return needs;
+}
+
+// The smallest MTU of the fabric interfaces; nothing when the report names none.
+std::optional<std::int32_t> fabric_mtu(const api::NodeReadiness& report) {
+  std::optional<std::int32_t> least;
+  for (const api::InterfaceStatus& interface : report.status.interfaces) {
+    if (interface.fabric && (!least || interface.mtu < *least)) least = interface.mtu;
+  }
+  return least;
+}
+
+class Chooser {
+ public:
+  Chooser(const ClusterSnapshot& snapshot, const Ledger& ledger, const Verdicts& verdicts, const api::VerlJob& job)
+      : snapshot_(snapshot), ledger_(ledger), verdicts_(verdicts), job_(job) {
+    for (const auto& report : snapshot.reports) reports_.emplace(report->meta.name, report.get());
+    for (const api::Pool& pool : job.spec.pools) pools_.push_back(facts_of(snapshot, job, pool));
+    for (const Level& level : snapshot.config.levels) level_names_.push_back(level.name);
+  }
+
+  GangDecision decide() {
+    placement::Problem problem = make_problem();
+    const auto outcome = solve_within_one_mtu(problem);
+    if (!outcome) {
+      decision_.reason = "PlacementImpossible";
+      decision_.message = outcome.error().message + ".";
+      return std::move(decision_);
+    }
+    if (const auto* solution = std::get_if<placement::Solution>(&*outcome)) {
+      accept(problem, *solution);
+    } else {
+      explain(std::get<placement::Shortage>(*outcome));
+    }
+    return std::move(decision_);
+  }
+
+  // Why this node may not take this pool's pod; nothing: it may.
+  std::optional<LeftOut> unfit(const api::Node& node, const PoolFacts& facts, std::int32_t port_base) const {
+    const auto out = [&](std::string reason, std::string message, bool mendable = false) {
+      return LeftOut{.node = node.meta.name, .domain = "", .reason = std::move(reason), .message = std::move(message), .mendable = mendable};
+    };
+    const auto verdict = verdicts_.find(node.meta.name);
+    if (verdict == verdicts_.end()) return out("NoGPUs", "offers no GPUs and no policy selects it");
+    if (verdict->second.word != NodeWord::Ready) return out(verdict->second.reason, verdict->second.message, true);
+    if (!node.unreadable.empty()) return out("NodeUnreadable", fmt::format("cannot be read: {}", join_some(node.unreadable, 3)));
+    for (const api::RejectedNode& rejected : job_.status.rejected_nodes) {
+      if (rejected.node == node.meta.name && rejected.until > snapshot_.now) {
+        return out("Rejected", fmt::format("did not take a pod of an earlier attempt ({}); left out until {}", rejected.reason, format_rfc3339(rejected.until)));
+      }
+    }
+    if (node.internal_ip.empty()) return out("NoAddress", "has no InternalIP");
+    const auto report = reports_.find(node.meta.name);
+    if (report == reports_.end()) return out("NoReport", "has no report", true);
+    if (auto problem = unfit_for_network(*report->second)) return out(problem->first, problem->second, true);
+    const PolicyChoice choice = choose_policy(snapshot_.policies, node, snapshot_.config.gpu_resource);
+    if (choice.policy == nullptr) return out(choice.problem, choice.message);
+    if (facts.host_paths && !template_problems(facts.pool->template_json, "template", choice.policy->spec.allowed_host_paths).empty()) {
+      return out("HostPathNotAllowed", fmt::format("policy {} does not allow a host path of pool {}", choice.policy->meta.name, facts.pool->name));
+    }
+    const fit::NodeUse& use = ledger_.use(node.meta.name);
+    const auto extra_cpu = facts.extra.find("cpu");
+    const SizeOrProblem size = pod_size(snapshot_.config, *facts.pool, *choice.policy, node, use, extra_cpu == facts.extra.end() ? 0 : extra_cpu->second);
+    // GPUs first: a node whose GPUs are taken has few cores left too, and the GPUs are what people look for.
+    fit::PodNeeds needs = needs_of(snapshot_.config, facts, size.size, port_base);
+    if (!size.problem.empty()) needs.requests.erase("cpu");
+    const std::vector<fit::Misfit> misfits = fit::misfits(node, use, needs);
+    if (!misfits.empty()) return out(misfits.front().reason, misfits.front().message);
+    if (!size.problem.empty()) return out(size.problem, size.message);
+    return std::nullopt;
+  }
+
+ private:
+  std::optional<std::pair<std::string, std::string>> unfit_for_network(const api::NodeReadiness& report) const {
+    const api::Network& network = job_.spec.network;
+    if (control_interface(report).empty()) {
+      return std::pair<std::string, std::string>{"NoControlInterface", fmt::format("the report names no interface that carries {}", report.spec.address)};
+    }
+    if (network.mtu) {
+      const auto mtu = fabric_mtu(report);
+      if (!mtu) return std::pair<std::string, std::string>{"MTUUnknown", fmt::format("the report names no fabric interface; the job wants MTU {}", *network.mtu)};
+      if (*mtu < *network.mtu) return std::pair<std::string, std::string>{"MTUInterface", fmt::format("MTU {}, the job wants {}", *mtu, *network.mtu)};
+    }
+    const bool rdma = network.transport == api::Transport::RoCE || network.transport == api::Transport::InfiniBand;
+    if (rdma && rdma_ports(report, network.transport).empty()) {
+      return std::pair<std::string, std::string>{"NoRDMA", fmt::format("no active {} port; the job wants transport {}", to_string(network.transport), to_string(network.transport))};
+    }
+    return std::nullopt;
+  }
+
+  std::string domain_of(const api::Node& node, size_t level) const {
+    if (level >= snapshot_.config.levels.size()) return "";
+    const auto label = node.meta.labels.find(snapshot_.config.levels[level].key);
+    return label == node.meta.labels.end() ? "" : label->second;
+  }
+
+  std::optional<placement::Topology> topology_of(const std::optional<api::Topology>& wanted) const {
+    if (!wanted) return std::nullopt;
+    const auto found = std::find(level_names_.begin(), level_names_.end(), wanted->level);
+    if (found == level_names_.end()) return std::nullopt;  // refused by spec_problem before
+    return placement::Topology{.level = static_cast<size_t>(found - level_names_.begin()), .mode = wanted->mode};
+  }
+
+  size_t reported_level() const {
+    std::optional<api::Topology> wanted = job_.spec.topology;
+    for (const api::Pool& pool : job_.spec.pools) {
+      if (!wanted) wanted = pool.topology;
+    }
+    const auto topology = topology_of(wanted);
+    if (topology) return topology->level;
+    return level_names_.empty() ? 0 : level_names_.size() - 1;
+  }
+
+  placement::Problem make_problem() {
+    placement::Problem problem{.levels = level_names_, .topology = topology_of(job_.spec.topology)};
+    for (const PoolFacts& facts : pools_) {
+      problem.pools.push_back({.name = facts.pool->name, .nodes = facts.pool->nodes, .eligible = {}, .topology = topology_of(facts.pool->topology)});
+    }
+    const size_t level = reported_level();
+    for (const auto& node : snapshot_.nodes) {
+      if (!verdicts_.contains(node->meta.name)) continue;
+      const auto index = static_cast<std::uint32_t>(problem.candidates.size());
+      placement::Candidate candidate{.node = node->meta.name, .address = node->internal_ip, .domains = {}};
+      for (size_t i = 0; i < level_names_.size(); ++i) candidate.domains.push_back(domain_of(*node, i));
+      std::optional<LeftOut> reason;
+      bool taken = false;
+      for (size_t p = 0; p < pools_.size(); ++p) {
+        auto why = unfit(*node, pools_[p], 0);
+        if (!why) {
+          problem.pools[p].eligible.push_back(index);
+          taken = true;
+        } else if (!reason) {
+          reason = std::move(why);
+        }
+      }
+      if (taken) {
+        decision_.eligible.push_back(node->meta.name);
+      } else if (reason) {
+        reason->domain = domain_of(*node, level);
+        decision_.left_out.push_back(std::move(*reason));
+      }
+      problem.candidates.push_back(std::move(candidate));
+      nodes_.push_back(node.get());
+    }
+    for (const api::RejectedNode& rejected : job_.status.rejected_nodes) {
+      if (rejected.until > snapshot_.now && (!decision_.next_change || rejected.until < *decision_.next_change)) decision_.next_change = rejected.until;
+    }
+    return problem;
+  }
+
+  // The MTU must be equal over the chosen nodes, so each value is tried by itself, the largest first.
+  Result<placement::Outcome> solve_within_one_mtu(const placement::Problem& problem) const {
+    std::set<std::int32_t, std::greater<>> values;
+    for (const placement::Pool& pool : problem.pools) {
+      for (const std::uint32_t index : pool.eligible) values.insert(mtu_of(index));
+    }
+    if (values.size() <= 1) return placement::solve(problem);
+    std::optional<placement::Outcome> best;
+    for (const std::int32_t value : values) {
+      placement::Problem part = problem;
+      for (placement::Pool& pool : part.pools) std::erase_if(pool.eligible, [&](std::uint32_t index) { return mtu_of(index) != value; });
+      auto outcome = placement::solve(part);
+      if (!outcome) return outcome;
+      if (!best || better(*outcome, *best)) best = std::move(*outcome);
+    }
+    return *best;
+  }
+
+  static bool better(const placement::Outcome& a, const placement::Outcome& b) {
+    const auto* solved_a = std::get_if<placement::Solution>(&a);
+    const auto* solved_b = std::get_if<placement::Solution>(&b);
+    if ((solved_a != nullptr) != (solved_b != nullptr)) return solved_a != nullptr;
+    if (solved_a == nullptr) return available(std::get<placement::Shortage>(a)) > available(std::get<placement::Shortage>(b));
+    const auto cost = [](const placement::Solution& s) {
+      std::vector<std::int32_t> values;
+      for (const placement::Span& span : s.spans) values.push_back(span.domains);
+      for (const placement::Span& span : s.spans) values.push_back(span.edges);
+      return values;
+    };
+    return cost(*solved_a) < cost(*solved_b);
+  }
+
+  static std::int32_t available(const placement::Shortage& s) { return s.best.empty() ? s.available : s.best.front().eligible; }
+
+  std::int32_t mtu_of(std::uint32_t index) const {
+    const auto report = reports_.find(nodes_[index]->meta.name);
+    return report == reports_.end() ? 0 : fabric_mtu(*report->second).value_or(0);
+  }
+
+  void accept(const placement::Problem& problem, const placement::Solution& solution) {
+    api::Placement placement{.attempt = job_.status.attempts.started + 1, .job_generation = job_.meta.generation, .decided = snapshot_.now};
+    std::vector<fit::PortQuery> asked;
+    for (size_t i = 0; i < solution.ranks.size(); ++i) {
+      const api::Node& node = *nodes_[solution.ranks[i].candidate];
+      placement.ranks.push_back({.rank = static_cast<std::int32_t>(i), .pool = problem.pools[solution.ranks[i].pool].name, .node = node.meta.name,
+                                 .node_uid = node.meta.uid, .boot_id = node.boot_id, .address = node.internal_ip});
+    }
+    if (!solution.spans.empty()) {
+      const placement::Span& span = solution.spans[solution.reported_level];
+      placement.racks = span.domains;
+      placement.racks_proven = span.domains_proven;
+      placement.cross_rack_edges = span.edges;
+      placement.edges_proven = span.edges_proven;
+      placement.domains = span.names;
+    }
+    const auto base = port_base(placement);
+    if (!base) {
+      decision_.reason = "NoPortBlock";
+      decision_.message = fmt::format("no block of {} free host ports in {}-{} is common to the {} chosen nodes.", kPortBlock, snapshot_.config.port_first,
+                                      snapshot_.config.port_last, placement.ranks.size());
+      return;
+    }
+    placement.port_base = *base;
+    decision_.reason = "Placed";
+    decision_.message = describe_placement(placement);
+    decision_.placement = std::move(placement);
+  }
+
+  std::string describe_placement(const api::Placement& placement) const {
+    std::vector<std::string> names;
+    for (const api::RankPlacement& rank : placement.ranks) names.push_back(rank.node);
+    if (level_names_.empty()) return fmt::format("{} nodes: {}", names.size(), join_some(names, 8));
+    return fmt::format("{} nodes in {} {}{} ({}), {} cross-{} edges{}: {}", names.size(), placement.racks, level_names_[reported_level()],
+                       placement.racks == 1 ? "" : "s", join_some(placement.domains, 4), placement.cross_rack_edges, level_names_[reported_level()],
+                       placement.racks_proven && placement.edges_proven ? ", both proven fewest" : "", join_some(names, 8));
+  }
+
+  std::optional<std::int32_t> port_base(const api::Placement& placement) const {
+    std::set<std::int32_t> taken;
+    for (const auto& policy : snapshot_.policies) taken.insert(policy->spec.reserved_ports.begin(), policy->spec.reserved_ports.end());
+    std::vector<const fit::NodeUse*> uses;
+    for (const api::RankPlacement& rank : placement.ranks) uses.push_back(&ledger_.use(rank.node));
+    return fit::choose_port_block(snapshot_.config.port_first, snapshot_.config.port_last, kPortBlock,
+                                  std::vector<std::int32_t>(taken.begin(), taken.end()), uses);
+  }
+
+  void explain(const placement::Shortage& shortage) {
+    const size_t level = shortage.level.value_or(0);
+    std::vector<std::string> words;
+    if (shortage.cause == placement::Cause::NoDomainFits || shortage.cause == placement::Cause::DomainsCompete) {
+      const std::string name = level_names_[level];
+      std::string title = name;
+      if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
+      decision_.reason = "ShortOfNodesIn" + title;
+      words.push_back(fmt::format("needs {} fit nodes in one {}", shortage.wanted, name));
+      if (!shortage.best.empty()) {
+        const placement::DomainCount& best = shortage.best.front();
+        words.push_back(fmt::format("{} {} has {} of {}{}", name, best.name, best.eligible, best.total, blockers(best.name)));
+        name_change(best.name, best.short_of);
+      }
+    } else if (shortage.cause == placement::Cause::NotFound) {
+      decision_.reason = "SearchEnded";
+      words.push_back("the search for a placement ended at its limit; that none exists is not proven");
+    } else {
+      decision_.reason = "ShortOfNodes";
+      words.push_back(fmt::format("needs {} fit nodes; {} of {} are fit{}", shortage.wanted, shortage.available, nodes_.size(), blockers("")));
+      name_change("", shortage.wanted - shortage.available);
+    }
+    decision_.message = join(words, "; ") + ".";
+    std::vector<std::string> ways;
+    if (!decision_.smallest_change.empty()) ways.push_back("mending " + decision_.smallest_change);
+    if (shortage.relaxation) {
+      ways.push_back(fmt::format("topology mode Preferred ({}: {})", shortage.relaxation->domains, join_some(shortage.relaxation->names, 4)));
+    }
+    if (!ways.empty()) decision_.message += " " + join(ways, ", or ") + ", would admit it.";
+  }
+
+  // ": n21 MTUInterface ens3f0 1500, wants >= 9000, n24 AgentSilent …" of one domain, or of the whole cluster.
+  std::string blockers(const std::string& domain) const {
+    std::vector<std::string> sentences;
+    for (const LeftOut& left : decision_.left_out) {
+      if (!domain.empty() && left.domain != domain) continue;
+      sentences.push_back(fmt::format("{} {} ({})", left.node, left.reason, shorten(left.message, 120)));
+    }
+    return sentences.empty() ? "" : ": " + join_some(sentences, 8);
+  }
+
+  // Any of the nodes that only their report keeps out, when that many would do.
+  void name_change(const std::string& domain, std::int32_t missing) {
+    std::vector<std::string> names;
+    for (const LeftOut& left : decision_.left_out) {
+      if (left.mendable && (domain.empty() || left.domain == domain)) names.push_back(left.node);
+    }
+    const auto count = static_cast<std::int32_t>(names.size());
+    if (missing <= 0 || count < missing) return;
+    if (count == missing) {
+      decision_.smallest_change = join_some(names, 8);
+    } else {
+      decision_.smallest_change = fmt::format("{} of {}", missing == 1 ? "one" : std::to_string(missing), join_some(names, 8));
+    }
+  }
+
+  const ClusterSnapshot& snapshot_;
+  const Ledger& ledger_;
+  const Verdicts& verdicts_;
+  const api::VerlJob& job_;
+  std::map<std::string_view, const api::NodeReadiness*> reports_{};
+  std::vector<PoolFacts> pools_{};
+  std::vector<std::string> level_names_{};
+  std::vector<const api::Node*> nodes_{};  // by candidate index
+  GangDecision decision_{};
+};
+
+}  // namespace
+
+GangDecision decide_gang(const ClusterSnapshot& snapshot, const Ledger& ledger, const Verdicts& verdicts, const api::VerlJob& job) {
+  return Chooser(snapshot, ledger, verdicts, job).decide();
+}
+
+std::vector<RankNeeds> rank_needs(const ClusterSnapshot& snapshot, const Ledger& ledger, const api::VerlJob& job,
+                                  const api::Placement& placement) {
+  std::map<std::string_view, PoolFacts> pools;
+  for (const api::Pool& pool : job.spec.pools) pools.emplace(pool.name, facts_of(snapshot, job, pool));
+  std::map<std::string_view, const api::Node*> nodes;
+  for (const auto& node : snapshot.nodes) nodes.emplace(node->meta.name, node.get());
+  std::map<std::string_view, const api::NodeReadiness*> reports;
+  for (const auto& report : snapshot.reports) reports.emplace(report->meta.name, report.get());
+
+  std::vector<RankNeeds> all;
+  for (const api::RankPlacement& rank : placement.ranks) {
+    RankNeeds entry{.input = {.rank = rank, .size = {}, .environment = {}}, .needs = {}};
+    const auto facts = pools.find(rank.pool);
+    const auto node = nodes.find(rank.node);
+    if (facts != pools.end() && node != nodes.end()) {
+      const PolicyChoice choice = choose_policy(snapshot.policies, *node->second, snapshot.config.gpu_resource);
+      entry.input.size = facts->second.nominal;
+      if (choice.policy != nullptr) {
+        const auto extra_cpu = facts->second.extra.find("cpu");
+        entry.input.size = pod_size(snapshot.config, *facts->second.pool, *choice.policy, *node->second, ledger.use(rank.node),
+                                    extra_cpu == facts->second.extra.end() ? 0 : extra_cpu->second).size;
+      }
+      const auto report = reports.find(rank.node);
+      if (report != reports.end()) entry.input.environment = nccl_environment(job.spec, *report->second);
+      entry.needs = needs_of(snapshot.config, facts->second, entry.input.size, placement.port_base);
+    }
+    all.push_back(std::move(entry));
+  }
+  return all;
+}
+
+std::string placement_problem(const ClusterSnapshot& snapshot, const Ledger& others, const Verdicts& verdicts, const api::VerlJob& job) {
+  const api::Placement& placement = *job.status.placement;
+  std::map<std::string_view, const api::Node*> nodes;
+  for (const auto& node : snapshot.nodes) nodes.emplace(node->meta.name, node.get());
+  const Chooser chooser(snapshot, others, verdicts, job);
+  for (const api::RankPlacement& rank : placement.ranks) {
+    const auto node = nodes.find(rank.node);
+    if (const auto why = lost(rank, node == nodes.end() ? nullptr : node->second)) return "before its pods were made: " + *why;
+    const auto pool = std::find_if(job.spec.pools.begin(), job.spec.pools.end(), [&](const api::Pool& p) { return p.name == rank.pool; });
+    if (pool == job.spec.pools.end()) return fmt::format("pool {} is no longer in the spec", rank.pool);
+    const auto why = chooser.unfit(*node->second, facts_of(snapshot, job, *pool), placement.port_base);
+    if (why) return fmt::format("before its pods were made, node {} turned {}: {}", rank.node, why->reason, why->message);
+  }
+  return "";
+}
+
+}  // namespace verl::core

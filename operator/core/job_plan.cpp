@@ -1,0 +1,338 @@
+#include "operator/core/job_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "operator/core/attempt.h"
+#include "operator/core/pod_template.h"
+#include "operator/core/rejection.h"
+
+namespace verl::core {
+namespace {
+
+constexpr Seconds kAskAgain{60};        // a refused dry run, a full quota, a missing class
+constexpr Seconds kLinger{30};          // pods of a finished job end by themselves; then they are deleted
+constexpr Seconds kLookAgain{300};      // a waiting job is looked at this often even if nothing changes
+
+std::int32_t total_nodes(const api::VerlJobSpec& spec) {
+  std::int32_t nodes = 0;
+  for (const api::Pool& pool : spec.pools) nodes += pool.nodes;
+  return nodes;
+}
+
+std::int32_t total_gpus(const api::VerlJobSpec& spec) {
+  std::int32_t gpus = 0;
+  for (const api::Pool& pool : spec.pools) gpus += pool.nodes * pool.gpus_per_node;
+  return gpus;
+}
+
+std::string clock_time(Timestamp t) { return format_rfc3339(t).substr(11, 8); }
+
+std::vector<std::string> host_paths(const ClusterSnapshot& snapshot) {
+  std::vector<std::string> all;
+  for (const auto& policy : snapshot.policies) {
+    all.insert(all.end(), policy->spec.allowed_host_paths.begin(), policy->spec.allowed_host_paths.end());
+  }
+  return all;
+}
+
+class Planner {
+ public:
+  explicit Planner(const JobInput& input)
+      : in_(input), job_(input.job), now_(input.snapshot.now), status_(input.job.status) {
+    out_.plan = Plan{.name_space = job_.meta.name_space, .job = job_.meta.name, .job_uid = job_.meta.uid};
+    status_.nodes = total_nodes(job_.spec);
+    status_.gpus = total_gpus(job_.spec);
+    status_.rejected_nodes = still_rejected(status_.rejected_nodes, now_);
+    if (status_.ready.empty()) status_.ready = fmt::format("0/{}", status_.nodes);
+    if (status_.placement) {
+      const std::string attempt = std::to_string(status_.placement->attempt);
+      for (const api::Pod* pod : in_.pods) {
+        const auto label = pod->meta.labels.find(std::string(api::kAttemptLabel));
+        (label != pod->meta.labels.end() && label->second == attempt ? current_ : stale_).push_back(pod);
+      }
+    } else {
+      stale_ = in_.pods;
+    }
+  }
+
+  JobPlan plan() {
+    decide();
+    if (status_ != job_.status) {
+      const bool announced = job_.status.reason == status_.reason && job_.status.phase == status_.phase;
+      if (!announced) {
+        out_.plan.actions.emplace_back(EmitEvent{.warning = warning_, .reason = status_.reason, .action = status_.phase.empty() ? "Reconcile" : status_.phase,
+                                                 .note = shorten(message_, 1000)});
+      }
+      out_.plan.status = status_;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void decide() {
+    if (job_.status.finished_at) return after_the_end();
+    if (job_.spec.suspend) return suspended();
+    if (!status_.placement) {
+      delete_pods(stale_, "left over from an earlier attempt");
+      return queued();
+    }
+    delete_pods(stale_, "of another attempt");
+    if (!in_.withdrawn.empty()) {
+      status_.placement.reset();
+      return settle({.stage = Stage::Waiting, .phase = "Queued", .reason = "PlacementWithdrawn", .message = in_.withdrawn});
+    }
+    running_attempt();
+  }
+
+  void settle(const Situation& situation) {
+    message_ = situation.message;
+    warning_ = situation.stage == Stage::Failed || situation.stage == Stage::Recovering;
+    describe(status_, situation, job_.meta.generation, now_);
+  }
+
+  void requeue(std::optional<Timestamp> at) {
+    if (!at) return;
+    const auto after = std::chrono::ceil<Seconds>(*at - now_);
+    const Seconds wait = std::max(after, Seconds{1});
+    if (!out_.plan.requeue_after || wait < *out_.plan.requeue_after) out_.plan.requeue_after = wait;
+  }
+
+  void delete_pods(const std::vector<const api::Pod*>& pods, const std::string& why) {
+    for (const api::Pod* pod : pods) {
+      if (pod->meta.deleted) continue;
+      out_.plan.actions.emplace_back(DeletePod{.name = pod->meta.name, .uid = pod->meta.uid, .resource_version = pod->meta.resource_version, .why = why});
+    }
+  }
+
+  void finish(Stage stage, std::string phase, std::string reason, std::string message) {
+    status_.finished_at = now_;
+    settle({.stage = stage, .phase = std::move(phase), .reason = std::move(reason), .message = std::move(message)});
+    requeue(now_ + kLinger);
+    if (job_.spec.ttl_after_finished) requeue(now_ + *job_.spec.ttl_after_finished);
+  }
+
+  // The end is written before any pod is deleted. Pods that have ended keep their logs until the job goes.
+  void after_the_end() {
+    const Timestamp end = *job_.status.finished_at;
+    if (now_ >= end + kLinger) {
+      std::vector<const api::Pod*> alive;
+      for (const api::Pod* pod : in_.pods) {
+        if (pod->phase != "Succeeded" && pod->phase != "Failed") alive.push_back(pod);
+      }
+      delete_pods(alive, "the job has ended");
+    } else if (!in_.pods.empty()) {
+      requeue(end + kLinger);
+    }
+    if (!job_.spec.ttl_after_finished) return;
+    const Timestamp expiry = end + *job_.spec.ttl_after_finished;
+    if (now_ >= expiry) {
+      out_.plan.actions.emplace_back(DeleteJob{.uid = job_.meta.uid, .resource_version = job_.meta.resource_version});
+    } else {
+      requeue(expiry);
+    }
+  }
+
+  void suspended() {
+    if (status_.placement) {
+      status_.placement.reset();  // written first; the pods go in a later round
+    } else {
+      delete_pods(stale_, "the job is suspended");
+    }
+    status_.queued_at.reset();
+    status_.started_at.reset();
+    status_.head_address.clear();
+    status_.ready = fmt::format("0/{}", status_.nodes);
+    settle({.stage = Stage::Suspended, .phase = "Suspended", .reason = "Suspended",
+            .message = stale_.empty() && current_.empty() ? "suspended by spec.suspend; no pod of it is left"
+                                                          : "suspended by spec.suspend; its pods are being ended"});
+  }
+
+  void wait(std::string reason, std::string message, std::optional<Timestamp> at) {
+    const bool again = status_.attempts.started > 0 && status_.attempts.infrastructure_restarts + status_.attempts.user_restarts > 0;
+    if (!status_.queued_at) status_.queued_at = now_;
+    settle({.stage = again ? Stage::Recovering : Stage::Waiting, .phase = again ? "Recovering" : "Queued", .reason = std::move(reason), .message = std::move(message)});
+    warning_ = false;
+    requeue(at);
+    requeue(now_ + kLookAgain);
+  }
+
+  void queued() {
+    if (const auto problem = spec_problem(in_.snapshot.config, job_, host_paths(in_.snapshot))) {
+      // Terminal for this generation only: a corrected spec is looked at again.
+      return settle({.stage = Stage::Failed, .phase = "Invalid", .reason = problem->reason, .message = problem->message});
+    }
+    if (!status_.queued_at) status_.queued_at = now_;
+    const Timestamp since = *status_.queued_at;
+    if (job_.spec.deadlines.queued) {
+      const Timestamp deadline = since + *job_.spec.deadlines.queued;
+      if (now_ >= deadline) {
+        return finish(Stage::Failed, "Failed", "QueuedDeadline",
+                      fmt::format("no place was found within {} s; last reason: {}", job_.spec.deadlines.queued->count(), job_.status.reason));
+      }
+      requeue(deadline);
+    }
+    if (!stale_.empty()) {
+      return wait("WaitingForPodsToEnd", fmt::format("{} pods of an earlier attempt are still there; the next one starts when they are gone", stale_.size()), std::nullopt);
+    }
+    if (const auto problem = priority_problem(in_.snapshot, job_)) return wait(problem->reason, problem->message, now_ + kAskAgain);
+    if (!dry_run_passed()) return;
+    place(since);
+  }
+
+  bool dry_run_passed() {
+    const auto found = in_.snapshot.dry_runs.find(job_.meta.uid);
+    std::vector<const DryRun*> current;
+    if (found != in_.snapshot.dry_runs.end()) {
+      for (const DryRun& run : found->second) {
+        const bool stale = run.job_generation != job_.meta.generation || (!run.allowed && now_ >= run.asked + kAskAgain);
+        if (!stale) current.push_back(&run);
+      }
+    }
+    if (current.size() < job_.spec.pools.size()) {
+      Bytes memory{};
+      for (const auto& policy : in_.snapshot.policies) memory = std::max(memory, policy->spec.memory_per_gpu.value_or(Bytes{}));
+      out_.plan.actions.emplace_back(dry_run_pods(in_.snapshot.config, job_, memory));
+      // What stood there before stays until the answer is known.
+      if (job_.status.conditions.empty()) wait("Checking", "the apiserver is asked whether it would take the pods", std::nullopt);
+      return false;
+    }
+    for (const DryRun* run : current) {
+      if (run->allowed) continue;
+      wait(run->refusal_reason, run->refusal_message, run->asked + kAskAgain);
+      return false;
+    }
+    return true;
+  }
+
+  void place(Timestamp since) {
+    GangDecision decision = decide_gang(in_.snapshot, in_.ledger, in_.verdicts, job_);
+    if (decision.placement) {
+      const auto ranks = rank_needs(in_.snapshot, in_.ledger, job_, *decision.placement);
+      std::vector<api::Resources> per_pod;
+      for (const RankNeeds& rank : ranks) per_pod.push_back(rank.needs.requests);
+      if (const auto problem = quota_problem(in_.snapshot, job_, per_pod)) {
+        wait(problem->reason, problem->message, now_ + kAskAgain);
+        decision.placement.reset();
+        decision.reason = problem->reason;
+        decision.message = problem->message;
+      } else {
+        // Written down before anything is done: pods are made in a later round that reads this back.
+        status_.placement = decision.placement;
+        status_.attempts.started = decision.placement->attempt;
+        status_.started_at.reset();
+        status_.ready = fmt::format("0/{}", status_.nodes);
+        const api::RankPlacement& head = decision.placement->ranks.front();
+        status_.head_address = fmt::format("{}:{}", head.address, decision.placement->port_base + 1);
+        settle({.stage = Stage::Waiting, .phase = "Starting", .reason = "Placed", .message = decision.message, .placed = true});
+      }
+    } else {
+      std::string message = fmt::format("{} Waiting since {}, position {} of the queue.", decision.message, clock_time(since), in_.position);
+      wait(decision.reason, std::move(message), decision.next_change);
+    }
+    out_.decision = std::move(decision);
+  }
+
+  void running_attempt() {
+    const api::Placement& placement = *status_.placement;
+    const bool created = is_true(job_.status, "PodsCreated");
+    const AttemptVerdict verdict = judge_attempt({.snapshot = in_.snapshot, .job = job_, .pods = current_, .all_seen = created});
+    status_.ready = fmt::format("{}/{}", verdict.running_pods, status_.nodes);
+    requeue(verdict.next_deadline);
+    const bool all_there = verdict.missing_ranks.empty();
+    switch (verdict.state) {
+      case AttemptState::Creating: {
+        create_pods(placement, verdict);
+        return settle({.stage = Stage::Waiting, .phase = "Starting", .reason = verdict.reason, .message = verdict.message, .placed = true});
+      }
+      case AttemptState::Starting:
+        return settle({.stage = Stage::Waiting, .phase = "Starting", .reason = verdict.reason, .message = verdict.message, .placed = true, .pods_created = true});
+      case AttemptState::Running:
+        if (!status_.started_at) status_.started_at = now_;
+        return settle({.stage = Stage::Running, .phase = "Running", .reason = "Running", .message = verdict.message, .placed = true,
+                       .pods_created = all_there || created, .ray_ready = true});
+      case AttemptState::Succeeded:
+        status_.exit_code = verdict.exit_code;
+        return finish(Stage::Succeeded, "Succeeded", "Succeeded", verdict.message);
+      case AttemptState::FailedByUser: return failed_by_user(verdict);
+      case AttemptState::FailedByUs: return failed_by_us(verdict);
+      case AttemptState::Refused: return finish(Stage::Failed, "Failed", verdict.reason, verdict.message);
+    }
+  }
+
+  void create_pods(const api::Placement& placement, const AttemptVerdict& verdict) {
+    std::vector<RankInput> inputs;
+    for (const RankNeeds& rank : in_.needs) inputs.push_back(rank.input);
+    if (job_.spec.ray_authentication == api::RayAuthentication::Token) {
+      out_.plan.actions.emplace_back(CreateSecret{.name = token_secret_name(job_.meta.uid), .manifest = render_token_secret(job_)});
+    }
+    CreatePods create{};
+    for (const std::int32_t rank : verdict.missing_ranks) {
+      create.pods.emplace_back(pod_name(job_.meta.name, placement.attempt, rank),
+                               render_pod(in_.snapshot.config, job_, placement, inputs, static_cast<size_t>(rank)));
+    }
+    out_.plan.actions.emplace_back(std::move(create));
+  }
+
+  // The attempt's end is written, with the nodes that did not take their pods, before its pods go.
+  void next_attempt(const AttemptVerdict& verdict) {
+    status_.rejected_nodes = reject(status_.rejected_nodes, verdict.rejected, now_);
+    status_.attempts.last_reason = verdict.reason;
+    status_.attempts.last_message = shorten(verdict.message, 1024);
+    status_.placement.reset();
+    status_.started_at.reset();
+    status_.head_address.clear();
+    status_.queued_at = now_;
+    settle({.stage = Stage::Recovering, .phase = "Recovering", .reason = verdict.reason,
+            .message = fmt::format("attempt {} ended: {}", status_.attempts.started, verdict.message)});
+  }
+
+  void failed_by_us(const AttemptVerdict& verdict) {
+    const std::int32_t budget = job_.spec.recovery.infrastructure_restarts;
+    if (status_.attempts.infrastructure_restarts >= budget) {
+      return finish(Stage::Failed, "Failed", verdict.reason,
+                    fmt::format("{} (attempt {}; all {} infrastructure restarts are used)", verdict.message, status_.attempts.started, budget));
+    }
+    ++status_.attempts.infrastructure_restarts;
+    next_attempt(verdict);
+  }
+
+  void failed_by_user(const AttemptVerdict& verdict) {
+    if (status_.attempts.user_restarts >= job_.spec.recovery.user_restarts) {
+      status_.exit_code = verdict.exit_code;
+      return finish(Stage::Failed, "Failed", verdict.reason, verdict.message);
+    }
+    ++status_.attempts.user_restarts;
+    next_attempt(verdict);
+  }
+
+  const JobInput& in_;
+  const api::VerlJob& job_;
+  Timestamp now_{};
+  api::VerlJobStatus status_{};
+  std::vector<const api::Pod*> current_{};
+  std::vector<const api::Pod*> stale_{};
+  std::string message_{};
+  bool warning_{false};
+  JobPlan out_{};
+};
+
+}  // namespace
+
+JobPlan plan_job(const JobInput& input) { return Planner(input).plan(); }
+
+DryRunPods dry_run_pods(const Config& config, const api::VerlJob& job, Bytes memory_per_gpu) {
+  DryRunPods asked{};
+  for (const api::Pool& pool : job.spec.pools) {
+    const PodSize size = nominal_size(pool, memory_per_gpu);
+    api::Placement placement{.attempt = 0, .port_base = config.port_first};
+    placement.ranks = {{.rank = 0, .pool = pool.name, .node = "dry-run", .address = "0.0.0.0"}};
+    const std::vector<RankInput> all{{.rank = placement.ranks[0], .size = size, .environment = {}}};
+    asked.pods.emplace_back(pool.name, render_pod(config, job, placement, all, 0));
+  }
+  return asked;
+}
+
+}  // namespace verl::core

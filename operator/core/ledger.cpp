@@ -1,0 +1,58 @@
+#include "operator/core/ledger.h"
+
+#include <algorithm>
+
+#include "operator/core/gang.h"
+
+namespace verl::core {
+
+Ledger::Ledger(const ClusterSnapshot& snapshot) {
+  for (const auto& pod : snapshot.pods) {
+    const std::string& node = pod->node_name.empty() ? pod->nominated_node : pod->node_name;
+    if (!node.empty()) fit::add(uses_[node], *pod);
+  }
+}
+
+const fit::NodeUse& Ledger::use(std::string_view node) const {
+  static const fit::NodeUse kNone{};
+  const auto found = uses_.find(node);
+  return found == uses_.end() ? kNone : found->second;
+}
+
+void Ledger::promise(const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods) {
+  for (const RankNeeds& rank : ranks) {
+    const std::string number = std::to_string(rank.input.rank.rank);
+    const bool there = std::any_of(pods.begin(), pods.end(), [&](const api::Pod* pod) {
+      const auto label = pod->meta.labels.find(std::string(api::kRankLabel));
+      // A pod that waits for the scheduler holds nothing yet: its promise stays.
+      return label != pod->meta.labels.end() && label->second == number && !(pod->node_name.empty() && pod->nominated_node.empty());
+    });
+    if (!there) fit::add(uses_[rank.input.rank.node], rank.needs);
+  }
+}
+
+JobPods pods_by_owner(const ClusterSnapshot& snapshot) {
+  JobPods pods;
+  for (const auto& pod : snapshot.pods) {
+    if (!pod->owner_uid.empty() && pod->meta.labels.contains(std::string(api::kJobNameLabel))) pods[pod->owner_uid].push_back(pod.get());
+  }
+  return pods;
+}
+
+std::vector<const api::Pod*> owned_pods(const JobPods& pods, const api::VerlJob& job) {
+  const auto found = pods.find(job.meta.uid);
+  return found == pods.end() ? std::vector<const api::Pod*>{} : found->second;
+}
+
+std::vector<const api::Pod*> current_pods(const JobPods& pods, const api::VerlJob& job) {
+  std::vector<const api::Pod*> current;
+  if (!job.status.placement) return current;
+  const std::string attempt = std::to_string(job.status.placement->attempt);
+  for (const api::Pod* pod : owned_pods(pods, job)) {
+    const auto label = pod->meta.labels.find(std::string(api::kAttemptLabel));
+    if (label != pod->meta.labels.end() && label->second == attempt) current.push_back(pod);
+  }
+  return current;
+}
+
+}  // namespace verl::core

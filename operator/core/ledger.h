@@ -1,0 +1,40 @@
+// Who uses what on which node: pods that are bound or nominated, and ranks of placements that are written down but not yet
+// seen as pods. A terminating pod counts until it is gone.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "operator/core/fit/fit.h"
+#include "operator/core/model.h"
+
+namespace verl::core {
+
+struct RankNeeds;
+
+class Ledger {
+ public:
+  explicit Ledger(const ClusterSnapshot& snapshot);
+
+  const fit::NodeUse& use(std::string_view node) const;
+
+  // Adds the ranks that have no pod among `pods` yet.
+  void promise(const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods);
+
+  // Host ports in use or promised on a node, lowest first.
+  std::vector<std::int32_t> ports(std::string_view node) const;
+
+ private:
+  std::map<std::string, fit::NodeUse, std::less<>> uses_{};
+};
+
+// Pods of our jobs by the UID of their owner, and the two selections of them that decisions use.
+using JobPods = std::map<std::string, std::vector<const api::Pod*>, std::less<>>;
+JobPods pods_by_owner(const ClusterSnapshot& snapshot);
+std::vector<const api::Pod*> owned_pods(const JobPods& pods, const api::VerlJob& job);
+std::vector<const api::Pod*> current_pods(const JobPods& pods, const api::VerlJob& job);  // of the placement's attempt
+
+}  // namespace verl::core

@@ -1,0 +1,63 @@
+#include "operator/core/trainer.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+namespace verl::core {
+namespace {
+
+// Where verl reads the size of a pool from (verl 0.7 and later: verl/trainer/config/ppo_trainer.yaml).
+std::string sizes_prefix(const api::VerlJobSpec& spec, size_t pool) {
+  if (pool == 0) return "trainer.";
+  const std::string& name = spec.pools[pool].name;
+  if (name == "rollout") return "actor_rollout_ref.rollout.";
+  if (name == "reward") return "reward.reward_model.";
+  if (name == "teacher") return "distillation.";
+  return "";
+}
+
+std::map<std::string, std::string> sizes(const api::VerlJobSpec& spec) {
+  std::map<std::string, std::string> wanted;
+  for (size_t i = 0; i < spec.pools.size(); ++i) {
+    const std::string prefix = sizes_prefix(spec, i);
+    if (prefix.empty()) continue;
+    wanted[prefix + "nnodes"] = std::to_string(spec.pools[i].nodes);
+    wanted[prefix + "n_gpus_per_node"] = std::to_string(spec.pools[i].gpus_per_node);
+  }
+  return wanted;
+}
+
+}  // namespace
+
+std::vector<std::string> trainer_argv(const api::VerlJobSpec& spec) {
+  std::vector<std::string> argv = spec.trainer.command;
+  if (!spec.trainer.module.empty()) argv = {"python3", "-m", spec.trainer.module};
+  if (spec.trainer.module.empty() && spec.trainer.overrides.empty()) return argv;
+  std::map<std::string, std::string> arguments = sizes(spec);
+  for (const auto& [key, value] : spec.trainer.overrides) arguments[key] = value;
+  for (const auto& [key, value] : arguments) argv.push_back(key + "=" + value);
+  return argv;
+}
+
+std::vector<std::string> trainer_problems(const api::VerlJobSpec& spec) {
+  std::vector<std::string> problems;
+  if (spec.trainer.module.empty() == spec.trainer.command.empty()) {
+    problems.emplace_back("spec.trainer: exactly one of module and command is needed");
+  }
+  for (const auto& [key, value] : sizes(spec)) {
+    const auto found = spec.trainer.overrides.find(key);
+    if (found != spec.trainer.overrides.end() && found->second != value) {
+      problems.push_back(fmt::format("spec.trainer.overrides[{}]: {} contradicts spec.pools, which say {}; leave it out, the operator fills it in",
+                                     key, found->second, value));
+    }
+  }
+  // Joining a cluster and sizing one exclude each other in ray.init (Ray refuses num_cpus with an address).
+  if (spec.trainer.overrides.contains("ray_kwargs.ray_init.num_cpus")) {
+    problems.emplace_back("spec.trainer.overrides[ray_kwargs.ray_init.num_cpus]: the trainer joins a running Ray cluster, which cannot be resized; leave it out");
+  }
+  return problems;
+}
+
+}  // namespace verl::core
