@@ -1,5 +1,6 @@
 # Owns: bringing a plane up and down, and telling about it. Leaves to others: flags, certificates, single processes.
 # shellcheck shell=bash
+: "${self:?set by scripts/control-plane}" "${repo:?set by scripts/control-plane}"
 
 wanted_dir() {
   [[ -n $1 ]] || die "which plane? give --dir D or set VERL_PLANE_DIR (scripts/control-plane up prints it)"

@@ -1,6 +1,7 @@
 # Owns: `run`, a command with a plane of its own that is taken down whatever happens to either, and the guard that does
 # so when `run` itself was killed. Leaves to others: how a plane comes up and goes down.
 # shellcheck shell=bash
+: "${self:?set by scripts/control-plane}" "${repo:?set by scripts/control-plane}"
 
 child="" signalled=0 keep=${VERL_KEEP:-}
 
