@@ -33,8 +33,7 @@ inline constexpr std::array kChecks{
     CheckEntry{"clock-error", "time", "the clock's error is bounded", CheckAction::Block},
     CheckEntry{"nccl-env", "nccl", "NCCL settings of the host", CheckAction::Block},
     CheckEntry{"gpu-count", "gpu", "GPUs are all there", CheckAction::Block},
-    CheckEntry{"numa-node-count", "host", "NUMA nodes are all there", CheckAction::Block},
-    CheckEntry{"numa-topology", "host", "every GPU has a network device on its own NUMA node", CheckAction::Warn},
+    CheckEntry{"numa-topology", "host", "NUMA nodes are all there, each GPU near an RDMA device", CheckAction::Block},
 };
 
 inline const CheckEntry* find_check(std::string_view id) {

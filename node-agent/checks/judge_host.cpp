@@ -1,0 +1,170 @@
+// The host itself: NCCL settings it imposes, GPUs, NUMA nodes and how they hang together.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "diagnosis/nccl/settings.h"
+#include "node-agent/checks/judge.h"
+
+namespace verl::agent {
+namespace {
+
+std::vector<Finding> judge_nccl(const JudgeInput& input) {
+  const auto& conf = input.observation.nccl_conf;
+  Finding base{.check = "nccl-env", .subject = "/etc/nccl.conf"};
+  if (!conf) {
+    base.message = conf.error();
+    return {base};
+  }
+  std::vector<Finding> findings;
+  const auto add = [&](Verdict verdict, std::string seen, std::string message, std::string remedy) {
+    findings.push_back({.check = base.check, .verdict = verdict, .subject = base.subject, .seen = std::move(seen), .wanted = {},
+                        .remedy = std::move(remedy), .message = std::move(message)});
+  };
+  for (const nccl::ConfComplaint& complaint : conf->complaints) {
+    add(Verdict::Warn, fmt::format("line {}", complaint.line), complaint.what, fmt::format("correct line {} of /etc/nccl.conf", complaint.line));
+  }
+  const bool has_rdma = input.observation.rdma && std::any_of(input.observation.rdma->begin(), input.observation.rdma->end(),
+                                                              [](const RdmaPort& port) { return port.hardware; });
+  for (const nccl::Setting& setting : conf->settings) {
+    const std::string seen = escape_controls(fmt::format("{}={}", setting.name, setting.value));
+    if (nccl::match_of(setting.name) == nccl::Match::Ineffective) {
+      add(Verdict::Warn, seen, "no NCCL reads this variable", fmt::format("remove {} from /etc/nccl.conf", setting.name));
+    } else if (setting.name == "NCCL_IB_DISABLE" && setting.value != "0" && has_rdma) {
+      add(Verdict::Fail, seen, "switches RDMA off on a node that has it", "remove NCCL_IB_DISABLE from /etc/nccl.conf");
+    } else if (setting.name == "NCCL_IB_GID_INDEX") {
+      add(Verdict::Warn, seen, "a fixed index is right only while every node's GID table is alike; NCCL 2.21 and later choose by themselves",
+          "remove NCCL_IB_GID_INDEX from /etc/nccl.conf");
+    } else if (nccl::match_of(setting.name) == nccl::Match::Distinct) {
+      add(Verdict::Warn, seen, "must differ on every node: see that this file is not the same everywhere", "remove it unless it is meant");
+    }
+  }
+  if (findings.empty()) {
+    std::vector<std::string> all;
+    for (const nccl::Setting& setting : conf->settings) all.push_back(escape_controls(fmt::format("{}={}", setting.name, setting.value)));
+    add(Verdict::Pass, all.empty() ? "no settings" : shorten(join(all, ", "), 400), {}, {});
+  }
+  return findings;
+}
+
+Finding judge_gpus(const JudgeInput& input) {
+  Finding finding{.check = "gpu-count"};
+  const auto& pci = input.observation.pci;
+  if (!pci) {
+    finding.message = pci.error();
+    return finding;
+  }
+  std::vector<std::string> gpus;
+  for (const topology::PciDevice& device : *pci) {
+    if (topology::is_gpu(device)) gpus.push_back(device.address);
+  }
+  finding.seen = std::to_string(gpus.size());
+  const auto wanted = input.spec.expectations.inventory.gpus;
+  if (!wanted) {
+    finding.verdict = Verdict::Skipped;
+    finding.message = "no number is declared";
+    return finding;
+  }
+  finding.wanted = std::to_string(*wanted);
+  const auto seen = static_cast<std::int64_t>(gpus.size());
+  finding.verdict = seen == *wanted ? Verdict::Pass : seen < *wanted ? Verdict::Fail : Verdict::Warn;
+  if (finding.verdict == Verdict::Fail) {
+    finding.message = gpus.empty() ? "no NVIDIA GPU on the PCI bus" : fmt::format("on the PCI bus: {}", join_some(gpus, 16));
+    finding.remedy = "a GPU that left the bus needs a power cycle: look for Xid 79 in dmesg";
+  }
+  return finding;
+}
+
+Finding judge_numa_count(const JudgeInput& input) {
+  Finding finding{.check = "numa-topology", .subject = "NUMA nodes"};
+  const auto& cpu = input.observation.cpu;
+  if (!cpu) {
+    finding.message = cpu.error();
+    return finding;
+  }
+  const auto with_cpus = std::count_if(cpu->numa_nodes.begin(), cpu->numa_nodes.end(), [](const host::NumaNode& node) { return !node.cpus.empty(); });
+  finding.seen = std::to_string(with_cpus);
+  const auto wanted = input.spec.expectations.inventory.numa_nodes;
+  if (!wanted) {
+    finding.verdict = Verdict::Skipped;
+    finding.message = "no number is declared";
+    return finding;
+  }
+  finding.wanted = std::to_string(*wanted);
+  finding.verdict = with_cpus == *wanted ? Verdict::Pass : Verdict::Fail;
+  if (finding.verdict == Verdict::Fail) finding.remedy = "the firmware's NUMA settings decide this (node interleaving, NPS, SNC): make them those of the other nodes";
+  return finding;
+}
+
+Finding judge_locality(const JudgeInput& input) {
+  Finding finding{.check = "numa-topology", .subject = "GPUs"};
+  const auto& pci = input.observation.pci;
+  if (!pci) {
+    finding.message = pci.error();
+    return finding;
+  }
+  std::vector<const topology::PciDevice*> gpus;
+  std::vector<const topology::PciDevice*> nics;
+  for (const topology::PciDevice& device : *pci) {
+    if (topology::is_gpu(device)) gpus.push_back(&device);
+    // Only devices that carry RDMA are rails; a management port beside a GPU helps nobody.
+    const auto& ports = input.observation.rdma;
+    if (topology::is_network(device) && ports &&
+        std::any_of(ports->begin(), ports->end(), [&](const RdmaPort& port) { return port.pci == device.address; })) {
+      nics.push_back(&device);
+    }
+  }
+  if (!input.observation.rdma) {
+    finding.message = input.observation.rdma.error();
+    return finding;
+  }
+  if (gpus.empty() || nics.empty()) {
+    finding.verdict = Verdict::Skipped;
+    finding.seen = fmt::format("{} GPUs, {} RDMA devices", gpus.size(), nics.size());
+    finding.message = "needs GPUs and RDMA devices";
+    return finding;
+  }
+  std::vector<std::string> far;
+  std::vector<std::string> unknown;
+  for (const topology::PciDevice* gpu : gpus) {
+    auto nearest = topology::Distance::Unknown;
+    bool all_known = true;
+    for (const topology::PciDevice* nic : nics) {
+      const topology::Distance one = topology::distance(*gpu, *nic);
+      if (one == topology::Distance::Unknown) {
+        all_known = false;
+      } else {
+        nearest = std::min(nearest, one);
+      }
+    }
+    if (nearest <= topology::Distance::Node) continue;
+    (all_known ? far : unknown).push_back(gpu->address);
+  }
+  finding.wanted = "an RDMA device on each GPU's own NUMA node";
+  if (!far.empty()) {
+    finding.verdict = Verdict::Warn;
+    finding.seen = fmt::format("GPUs that reach every RDMA device across sockets: {}", join_some(far, 8));
+    finding.remedy = "compare slots with the vendor's layout; half the network bandwidth may be lost";
+  } else if (!unknown.empty()) {
+    finding.verdict = Verdict::Warn;
+    finding.seen = fmt::format("the firmware does not say where these are: {}", join_some(unknown, 8));
+    finding.remedy = "numa_node reads -1: enable NUMA in the firmware";
+  } else {
+    finding.verdict = Verdict::Pass;
+    finding.seen = fmt::format("{} GPUs, {} RDMA devices", gpus.size(), nics.size());
+  }
+  return finding;
+}
+
+}  // namespace
+
+std::vector<Finding> judge_host(const JudgeInput& input) {
+  std::vector<Finding> findings = judge_nccl(input);
+  findings.push_back(judge_gpus(input));
+  findings.push_back(judge_numa_count(input));
+  findings.push_back(judge_locality(input));
+  return findings;
+}
+
+}  // namespace verl::agent

@@ -1,0 +1,68 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "node-agent/checks/observe.h"
+#include "node-agent/checks/read.h"
+
+namespace verl::agent {
+namespace {
+
+constexpr std::string_view kNet = "/sys/class/net";
+
+Reading<PacketCounters> counters_of(const host::Host& host, const std::string& base) {
+  PacketCounters sum;
+  for (const char* name : {"rx_packets", "tx_packets"}) {
+    const auto value = read_counter(host, base + "/statistics/" + name);
+    if (!value) return tl::unexpected(value.error());
+    sum.packets += *value;
+  }
+  for (const char* name : {"rx_missed_errors", "rx_crc_errors", "tx_dropped"}) {
+    const auto value = read_counter(host, base + "/statistics/" + name);
+    if (!value) return tl::unexpected(value.error());
+    sum.lost += *value;
+  }
+  return sum;
+}
+
+Interface observe_one(const host::Host& host, const std::string& name) {
+  const std::string base = fmt::format("{}/{}", kNet, name);
+  Interface out;
+  out.name = name;
+  const auto device = host.read_link(base + "/device");
+  out.physical = device.has_value();
+  out.pci = link_name(host, base + "/device");
+  // A virtio or other non-PCI bus has names of its own.
+  if (out.pci.find(':') == std::string::npos) out.pci.clear();
+  out.mtu = read_number(host, base + "/mtu");
+  out.operstate = read_text(host, base + "/operstate");
+  out.type = read_number(host, base + "/type").value_or(0);
+  out.speed_mbps = read_number(host, base + "/speed");
+  if (out.speed_mbps && *out.speed_mbps <= 0) out.speed_mbps = tl::unexpected(base + "/speed holds -1: the driver does not say");
+  out.counters = counters_of(host, base);
+  if (const auto numa = read_number(host, base + "/device/numa_node")) out.numa_node = *numa;
+  if (out.physical) {
+    const auto rdma = read_names(host, base + "/device/infiniband");
+    if (rdma && !rdma->empty()) out.rdma_device = rdma->front();
+  }
+  if (const auto members = read_text(host, base + "/bonding/slaves")) {
+    for (const std::string_view member : split_whitespace(*members)) out.bond_members.emplace_back(member);
+  }
+  return out;
+}
+
+}  // namespace
+
+Reading<std::vector<Interface>> observe_interfaces(const host::Host& host) {
+  const auto names = host.list_dir(kNet);
+  if (!names) return tl::unexpected(names.error().message);
+  std::vector<Interface> out;
+  for (const std::string& name : *names) {
+    if (name == "lo" || name == "bonding_masters") continue;
+    // Overlay and pod interfaces of a busy node number hundreds and none of them carries a rail.
+    if (name.starts_with("veth") || name.starts_with("cali") || name.starts_with("lxc")) continue;
+    out.push_back(observe_one(host, name));
+  }
+  return out;
+}
+
+}  // namespace verl::agent

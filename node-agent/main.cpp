@@ -1,0 +1,102 @@
+// verl-node-agent: looks at its own node. Wires options to the parts that do the work.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <iostream>
+#include <string>
+
+#include "host/recorder.h"
+#include "node-agent/agent/check.h"
+#include "node-agent/agent/version.h"
+
+namespace {
+
+using namespace verl;
+using namespace verl::agent;
+
+struct Options {
+  std::string root{"/"};
+  std::string node_name{};
+  std::string output{"table"};
+  std::string policy{};
+  std::string fail_on{"error"};
+  std::string record_to{};
+  bool ascii{false};
+};
+
+int fail(const Error& error) {
+  std::cerr << "verl-node-agent: " << error.message << "\n";
+  return kExitNoReport;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "localhost";
+}
+
+int check(const Options& options) {
+  const auto host = open_host(options.root);
+  if (!host) return fail(host.error());
+  api::Expectations expectations;
+  const PrintStyle style{.format = options.output == "json" ? Format::Json : options.output == "yaml" ? Format::Yaml : Format::Table,
+                         .ascii = options.ascii,
+                         .colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr};
+  const auto report = check_node(**host, expectations, options.node_name.empty() ? host_name() : options.node_name);
+  std::cout << print_report(report, style) << std::flush;
+  if (!std::cout) return fail({.code = ErrorCode::Unavailable, .message = "the report could not be written"});
+  return exit_code(report.status.findings, options.fail_on == "warning" ? FailOn::Warning : FailOn::Error);
+}
+
+int record(const Options& options) {
+  const auto host = open_host(options.root);
+  if (!host) return fail(host.error());
+  const host::Recorder recorder(**host);
+  check_node(recorder, {}, "");
+  const auto written = recorder.write(options.record_to);
+  if (!written) return fail(written.error());
+  std::cerr << "recorded " << *written << " files in " << options.record_to << "\n";
+  return kExitWell;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  CLI::App app{"Checks whether this node is fit for multi-node training, and tells the cluster."};
+  app.require_subcommand(1);
+  app.set_help_all_flag("--help-all", "help of every command");
+
+  CLI::App* check_command = app.add_subcommand("check", "check this node once and print the report");
+  check_command->add_option("--root", options.root, "recorded host tree, or where the host's /sys, /proc and /etc are mounted")->capture_default_str();
+  check_command->add_option("-o,--output", options.output, "table, json or yaml")->check(CLI::IsMember({"table", "json", "yaml"}))->capture_default_str();
+  check_command->add_option("--policy", options.policy, "ReadinessPolicy file (YAML) to judge by; without it nothing undeclared is judged");
+  check_command->add_option("--fail-on", options.fail_on, "exit 79 from this level on: error or warning; Unknown is an error")
+      ->check(CLI::IsMember({"error", "warning"}))->capture_default_str();
+  check_command->add_option("--node-name", options.node_name, "name to print");
+  check_command->add_flag("--ascii", options.ascii, "no characters beyond ASCII");
+
+  CLI::App* checks_command = app.add_subcommand("checks", "list the checks, one a line");
+  CLI::App* record_command = app.add_subcommand("record", "record what the checks read, for check --root");
+  record_command->add_option("directory", options.record_to, "new directory")->required();
+  record_command->add_option("--root", options.root, "where the host's /sys, /proc and /etc are mounted")->capture_default_str();
+  CLI::App* version_command = app.add_subcommand("version", "print the version");
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    const int code = app.exit(error);
+    return code == 0 ? kExitWell : kExitUsage;
+  }
+  if (version_command->parsed()) {
+    std::cout << "verl-node-agent " << kVersion << "\n";
+    return kExitWell;
+  }
+  if (checks_command->parsed()) {
+    std::cout << print_checks();
+    return kExitWell;
+  }
+  if (record_command->parsed()) return record(options);
+  if (check_command->parsed()) return check(options);
+  return kExitUsage;
+}
