@@ -38,13 +38,17 @@ class Program:
         self.api, self.pod = api, pod
         meta = pod["metadata"]
         self.name, self.node = meta["name"], pod["spec"]["nodeName"]
-        self.folder = tempfile.mkdtemp(prefix=f"{meta['name']}.", dir=options.state)
         if len(pod["spec"]["containers"]) != 1 or pod["spec"].get("initContainers"):
             raise LaunchError(f"pod {self.name}: wanted one container and no init container")
         self.container = pod["spec"]["containers"][0]
+        self.folder = tempfile.mkdtemp(prefix=f"{meta['name']}.", dir=options.state)
         self.log = options.log or os.path.join(options.logs or options.state, f"{self.name}.log")
-        self.volumes = containers.write_volumes(api, pod, os.path.join(self.folder, "volumes"),
-                                                lambda path: host_path(options, self.node, path))
+        try:
+            self.volumes = containers.write_volumes(api, pod, os.path.join(self.folder, "volumes"),
+                                                    lambda path: host_path(options, self.node, path))
+        except Exception:
+            remove(self.folder)
+            raise
         self.tokens = [[time.monotonic(), *source] for source in containers.token_sources(pod)]
         self.grace = pod["spec"].get("terminationGracePeriodSeconds", 30)
         self.kill_at = None
