@@ -33,16 +33,21 @@ class Chooser {
     const auto contiguous = [this](int rack) { return runs_[at(rack)] == 1; };
     if (const std::vector<int> racks = tidy_set(contiguous); !racks.empty()) {
       take_naively(racks);
+    } else {
+      consider(fewest_.racks);
+    }
+    if (std::all_of(runs_.begin(), runs_.end(), [](int runs) { return runs == 1; })) {
       return finished();
     }
-    consider(fewest_.racks);
-    if (best_.edges > best_.edges_bound) {
-      if (const std::vector<int> racks = tidy_set([](int) { return true; }); !racks.empty()) {
-        consider(racks);
-      }
+    const std::vector<int> tidiest = tidy_set([](int) { return true; });
+    if (!tidiest.empty()) {
+      consider(tidiest);
     }
     if (best_.edges > best_.edges_bound) {
       search_or_bound(k);
+    } else if (!tidiest.empty() && damage_of(offers_, tidiest, n_) < best_.damage) {
+      budget_ = std::min(budget_, kDamageSteps);
+      search(k);
     }
     return finished();
   }
@@ -220,20 +225,24 @@ class Chooser {
     }
   }
 
-  void search_or_bound(int k) {
+  // Tries every set that reaches the fewest counts, when that fits the budget; true when all were tried.
+  bool search(int k) {
     const double racks = static_cast<double>(offers_.size());
     const double sets = std::exp(std::lgamma(racks + 1) - std::lgamma(k + 1.0) - std::lgamma(racks - k + 1));
-    if (sets * static_cast<double>(positions_.size()) <= static_cast<double>(budget_)) {
-      const std::function<bool(const std::vector<int>&)> visit = [this](const std::vector<int>& set) {
-        consider(set);
-        return best_.edges > best_.edges_bound && !exhausted_;
-      };
-      const bool all = for_each_set(fabric_, offers_, fewest_.counts, fabric_.depth() - 1, n_,
-                                    static_cast<std::int64_t>(4 * sets) + 1000, visit);
-      if (all && !exhausted_) {
-        best_.edges_bound = best_.edges;
-        return;
-      }
+    if (sets * static_cast<double>(positions_.size()) > static_cast<double>(budget_)) {
+      return false;
+    }
+    const std::function<bool(const std::vector<int>&)> visit = [this](const std::vector<int>& set) {
+      consider(set);
+      return !exhausted_;
+    };
+    return for_each_set(fabric_, offers_, fewest_.counts, fabric_.depth() - 1, n_, 4 * budget_, visit) && !exhausted_;
+  }
+
+  void search_or_bound(int k) {
+    if (search(k)) {
+      best_.edges_bound = best_.edges;
+      return;
     }
     if (best_.edges > best_.edges_bound &&
         ring_cost(static_cast<std::int64_t>(positions_.size()), n_, static_cast<std::int64_t>(offers_.size())) <= budget_) {
