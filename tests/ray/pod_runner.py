@@ -171,14 +171,17 @@ class Lab:
         name = pod["metadata"]["name"]
         memory = volume.get("emptyDir", {}).get("medium") == "Memory"
         folder = (self.shm if memory else self.folder) / name / volume["name"]
+        if "persistentVolumeClaim" in volume:  # shared by all pods, as a ReadWriteMany claim is
+            folder = self.folder / "claims" / volume["persistentVolumeClaim"]["claimName"]
         if not folder.exists():
             folder.mkdir(parents=True)
             if "secret" in volume:
-                (folder / "auth_token").write_text(self.secret)
-            elif "emptyDir" in volume:
+                for path in [item["path"] for item in volume["secret"].get("items", [])] or ["auth_token"]:
+                    (folder / path).write_text(self.secret)
+            elif "emptyDir" in volume or "persistentVolumeClaim" in volume:
                 folder.chmod(0o777)
             else:
-                raise ValueError(f"pod {name}: volume {volume['name']} is neither emptyDir nor secret")
+                raise ValueError(f"pod {name}: volume {volume['name']} is no emptyDir, secret or claim")
         return folder
 
     def _processes(self, pod):
