@@ -32,25 +32,61 @@ constexpr std::string_view kKind<api::NodeReadiness> = "NodeReadiness";
 template <>
 constexpr std::string_view kKind<api::ReadinessPolicy> = "ReadinessPolicy";
 
+// Whole numbers beyond 64 bits, which simdjson refuses, as reals, which it takes: Go writes a stored 1e20 out in digits, and
+// one such number in one object must not hide a whole page.
+std::string with_wide_numbers_as_reals(std::string_view json) {
+  constexpr size_t kSafeDigits = 18;
+  std::string out;
+  out.reserve(json.size() + 64);
+  bool in_string = false;
+  for (size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      out += c;
+      if (c == '\\' && i + 1 < json.size()) out += json[++i];
+      if (c == '"') in_string = false;
+      continue;
+    }
+    const auto is_digit = [](char d) { return d >= '0' && d <= '9'; };
+    if (!is_digit(c)) {
+      out += c;
+      in_string = c == '"';
+      continue;
+    }
+    size_t end = i;
+    while (end < json.size() && is_digit(json[end])) ++end;
+    const bool whole = end == json.size() || (json[end] != '.' && json[end] != 'e' && json[end] != 'E');
+    const bool after_point = i > 0 && (json[i - 1] == '.' || json[i - 1] == '+' || json[i - 1] == 'e' || json[i - 1] == 'E');
+    out.append(json.substr(i, end - i));
+    if (whole && !after_point && end - i > kSafeDigits) out += "e0";
+    i = end - 1;
+  }
+  return out;
+}
+
 // A parsed document; the elements live as long as it does. One parser a document: what a large list needed is given back.
 class Document {
  public:
   Result<Element> parse(std::string_view json) {
     Element root;
-    // The DOM parser copies into a padded buffer of its own where the text has no room behind it.
-    if (const auto error = parser_.allocate(std::max<size_t>(json.size(), 32), kMaxDepth); error != simdjson::SUCCESS) {
-      return failure(ErrorCode::TooLarge, fmt::format("JSON of {} bytes: {}", json.size(), simdjson::error_message(error)));
+    auto error = parse_into(root, json);
+    if (error == simdjson::NUMBER_ERROR) error = parse_into(root, with_wide_numbers_as_reals(json));
+    switch (error) {
+      case simdjson::SUCCESS: return root;
+      case simdjson::CAPACITY:
+      case simdjson::MEMALLOC: return failure(ErrorCode::TooLarge, fmt::format("JSON of {} bytes: {}", json.size(), simdjson::error_message(error)));
+      case simdjson::DEPTH_ERROR: return failure(ErrorCode::Invalid, fmt::format("JSON nested more than {} deep", kMaxDepth));
+      default: return failure(ErrorCode::Invalid, fmt::format("no JSON: {}", simdjson::error_message(error)));
     }
-    if (const auto error = parser_.parse(json.data(), json.size(), true).get(root); error != simdjson::SUCCESS) {
-      if (error == simdjson::DEPTH_ERROR) {
-        return failure(ErrorCode::Invalid, fmt::format("JSON nested more than {} deep", kMaxDepth));
-      }
-      return failure(ErrorCode::Invalid, fmt::format("no JSON: {}", simdjson::error_message(error)));
-    }
-    return root;
   }
 
  private:
+  simdjson::error_code parse_into(Element& root, std::string_view json) {
+    if (const auto error = parser_.allocate(std::max<size_t>(json.size(), 32), kMaxDepth); error != simdjson::SUCCESS) return error;
+    // The parser copies into a padded buffer of its own where the text has no room behind it, and keeps nothing of the text.
+    return parser_.parse(json.data(), json.size(), true).get(root);
+  }
+
   simdjson::dom::parser parser_{};
 };
 
@@ -83,7 +119,7 @@ Result<ListPage<T>> read_page(Element root) {
   const std::string wanted = std::string(kKind<T>) + "List";
   if (!root.is_object()) return failure(ErrorCode::Invalid, fmt::format("wanted a {}, got no object", wanted));
   const std::string kind = text_of(root, "kind");
-  if (kind != wanted && kind != "List") return not_wanted(root, kind.empty() ? "object without kind" : kind, wanted);
+  if (kind != wanted && kind != "List") return not_wanted(root, kind.empty() ? "thing without kind" : kind, wanted);
   ListPage<T> page{};
   if (const auto metadata = field_of(root, "metadata")) {
     page.resource_version = text_of(*metadata, "resourceVersion");
