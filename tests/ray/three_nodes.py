@@ -121,7 +121,7 @@ class ThreeNodes:
         started = time.monotonic()
         waiting = self.driver(0)
         self.rays = [self.lab.start(pod, "ray") for pod in self.pods[:-1]]
-        eventually(60, lambda: self.alive() == self.wanted([0, 1]), "two live nodes with their addresses, GPUs and CPUs")
+        eventually(180, lambda: self.alive() == self.wanted([0, 1]), "two live nodes with their addresses, GPUs and CPUs")
         scene("head and first worker are alive; the gate waits for the last one")
 
         for path, method in (("/api/jobs/", "GET"), ("/api/jobs/", "POST"), ("/api/v0/nodes", "GET"), ("/api/version", "GET")):
@@ -154,7 +154,7 @@ class ThreeNodes:
         gate = self.driver(0, VERL_RUN_GATE_SECONDS="20")
         last = json.loads(container_env(next(c for c in self.pods[0]["spec"]["containers"] if c["name"] == "driver"))
                           ["VERL_RUN_EXPECTED_NODES"])[-1]
-        code, message = gate.wait(40), gate_message(gate)
+        code, message = gate.wait(60), gate_message(gate)
         same((code, message["verl.run/gate"], message["missing"], message["wrong"], message["unexpected"]),
              (201, "NodesMissing", [{"rank": 2, "node": last["node"], "address": last["address"]}], [], []), "gate")
         same(message["message"], f"after 20 s: 2 of 3 nodes ready; not in Ray: rank 2 {last['node']} ({last['address']})", "message")
@@ -165,7 +165,7 @@ class ThreeNodes:
         gate = self.driver(0)
         eventually(20, lambda: "nodes ready" in gate.output(), "a waiting gate")
         gate.signal(signal.SIGTERM)
-        same((gate.wait(10), gate_message(gate)["verl.run/gate"], gate_message(gate)["missingCount"]), (206, "Interrupted", 1), "gate")
+        same((gate.wait(30), gate_message(gate)["verl.run/gate"], gate_message(gate)["missingCount"]), (206, "Interrupted", 1), "gate")
         scene("a waiting gate ends on SIGTERM and says for what it waited")
 
     def token_stays_secret(self):
@@ -201,7 +201,7 @@ class ThreeNodes:
     def head_ends(self):
         began = time.monotonic()
         self.rays[0].signal(signal.SIGTERM)
-        self.rays[0].wait(20)
+        self.rays[0].wait(60)
         scene(f"told to stop, the head ended in {time.monotonic() - began:.0f} s; workers notice by themselves")
         for worker in self.rays[1:]:
             worker.wait(100)
@@ -224,7 +224,7 @@ def unauthenticated(lab, pods, opted_out):
                 item["value"] = "disabled"
     head = lab.start(pod, "ray")
     gate = lab.start(pod, "driver", VERL_RUN_TRAINER='["true"]', VERL_RUN_EXPECTED_NODES=alone)
-    code, message = gate.wait(90), gate_message(gate)
+    code, message = gate.wait(180), gate_message(gate)
     same((code, message["verl.run/gate"]), (200, "RayUnauthenticated"), "gate of an open Ray\n" + gate.output())
     assert "HTTP 200" in message["message"], message
     scene("open Ray: " + message["message"])
@@ -233,7 +233,7 @@ def unauthenticated(lab, pods, opted_out):
         same((allowed.wait(60), gate_message(allowed)["verl.run/gate"]), (0, "Passed"), "gate of a job that opted out")
         scene("a job that opted out of authentication passes")
     head.signal(signal.SIGTERM)
-    head.wait(20)
+    head.wait(60)
 
 
 def missing_tools():
