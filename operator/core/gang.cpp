@@ -342,7 +342,6 @@ class Chooser {
 
   void accept(const placement::Problem& problem, const placement::Solution& solution) {
     api::Placement placement{.attempt = job_.status.attempts.started + 1, .job_generation = job_.meta.generation, .decided = snapshot_.now};
-    std::vector<fit::PortQuery> asked;
     for (size_t i = 0; i < solution.ranks.size(); ++i) {
       const api::Node& node = *nodes_[solution.ranks[i].candidate];
       placement.ranks.push_back({.rank = static_cast<std::int32_t>(i), .pool = problem.pools[solution.ranks[i].pool].name, .node = node.meta.name,

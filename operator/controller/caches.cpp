@@ -1,0 +1,122 @@
+#include "operator/controller/caches.h"
+
+#include "codec/decode.h"
+#include "operator/controller/resources.h"
+
+namespace verl::controller {
+namespace {
+
+template <class T>
+auto decoder() {
+  return [](std::string_view json) { return codec::decode_object<T>(json); };
+}
+
+template <class T>
+typename kube::Reflector<T>::Hooks hooks(const std::function<void()>& changed, const std::function<void(std::string_view)>& log) {
+  return {.on_change = [changed](const typename kube::Reflector<T>::Change&) { changed(); },
+          .on_caught_up = [changed](const kube::ObjectKey&) { changed(); },
+          .on_listed = changed,
+          .log = log};
+}
+
+std::string job_of(const std::string& pod) {
+  const size_t rank = pod.rfind('-');
+  const size_t attempt = rank == std::string::npos || rank == 0 ? std::string::npos : pod.rfind('-', rank - 1);
+  return attempt == std::string::npos ? "" : pod.substr(0, attempt);
+}
+
+template <class T>
+void copy(kube::Reflector<T>& from, std::vector<core::Shared<T>>& into) {
+  const auto view = from.snapshot();
+  into.reserve(view.size());
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (auto value = view.value(i)) into.push_back(std::move(value));
+  }
+}
+
+}  // namespace
+
+Caches::Caches(kube::Api& api, const Clock& clock, const std::string& name_space, std::function<void()> changed,
+               std::function<void(std::string_view)> log)
+    : nodes_(api, clock, {.resource = kNodes}, decoder<api::Node>(), hooks<api::Node>(changed, log)),
+      pods_(api, clock, {.resource = kPods}, decoder<api::Pod>(), hooks<api::Pod>(changed, log)),
+      reports_(api, clock, {.resource = kReports}, decoder<api::NodeReadiness>(), hooks<api::NodeReadiness>(changed, log)),
+      policies_(api, clock, {.resource = kPolicies}, decoder<api::ReadinessPolicy>(), hooks<api::ReadinessPolicy>(changed, log)),
+      jobs_(api, clock, {.resource = kVerlJobs}, decoder<api::VerlJob>(), hooks<api::VerlJob>(changed, log)),
+      priority_classes_(api, clock, {.resource = kPriorityClasses}, decoder<api::PriorityClass>(), hooks<api::PriorityClass>(changed, log)),
+      quotas_(api, clock, {.resource = kQuotas}, decoder<api::ResourceQuota>(), hooks<api::ResourceQuota>(changed, log)),
+      heartbeats_(api, clock, {.resource = kHeartbeats, .name_space = name_space, .label_selector = "app.kubernetes.io/component=heartbeat"},
+                  decoder<api::Heartbeat>(), hooks<api::Heartbeat>(changed, log)) {}
+
+template <class Visit>
+void Caches::each(Visit visit) {
+  visit("nodes", nodes_);
+  visit("pods", pods_);
+  visit("nodereadinesses", reports_);
+  visit("readinesspolicies", policies_);
+  visit("verljobs", jobs_);
+  visit("priorityclasses", priority_classes_);
+  visit("resourcequotas", quotas_);
+  visit("leases", heartbeats_);
+}
+
+void Caches::start() {
+  each([&](const char*, auto& reflector) { threads_.push_back(std::make_unique<kube::ReflectorThread>(reflector)); });
+}
+
+void Caches::stop() {
+  for (auto& thread : threads_) thread->request_stop();
+  threads_.clear();
+}
+
+bool Caches::synced() {
+  bool all = true;
+  each([&](const char*, auto& reflector) { all = all && reflector.synced(); });
+  return all;
+}
+
+bool Caches::fresh_since(kube::Instant when) {
+  bool all = true;
+  each([&](const char*, auto& reflector) { all = all && reflector.fresh_since(when); });
+  return all;
+}
+
+void Caches::refresh() {
+  each([&](const char*, auto& reflector) { reflector.force_relist(); });
+}
+
+std::string Caches::trouble() {
+  std::string lines;
+  each([&](const char* name, auto& reflector) {
+    const std::string trouble = reflector.trouble();
+    if (!trouble.empty()) lines += std::string(name) + ": " + trouble + "\n";
+  });
+  return lines;
+}
+
+core::ClusterSnapshot Caches::snapshot() {
+  core::ClusterSnapshot snapshot{};
+  // Jobs before pods: a pod created for a placement must never be missing beside a job that no longer shows the placement.
+  copy(nodes_, snapshot.nodes);
+  copy(reports_, snapshot.reports);
+  copy(policies_, snapshot.policies);
+  copy(priority_classes_, snapshot.priority_classes);
+  copy(quotas_, snapshot.quotas);
+  copy(heartbeats_, snapshot.heartbeats);
+  const auto jobs = jobs_.snapshot();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (jobs.value(i) == nullptr) continue;
+    snapshot.jobs.push_back(jobs.value(i));
+    if (jobs.is_behind(jobs.head(i).key)) snapshot.held.insert(jobs.head(i).uid);
+  }
+  copy(pods_, snapshot.pods);
+  const auto pods = pods_.snapshot();
+  for (const kube::ObjectKey& pod : pods.behind()) {
+    // Names are <job>-<attempt>-<rank>; the pod itself may not be in the cache yet.
+    const auto job = jobs.find({pod.name_space, job_of(pod.name)});
+    if (job != nullptr) snapshot.held.insert(job->meta.uid);
+  }
+  return snapshot;
+}
+
+}  // namespace verl::controller

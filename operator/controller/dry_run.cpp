@@ -1,0 +1,82 @@
+#include "operator/controller/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "codec/decode.h"
+#include "kube/protocol/api_status.h"
+#include "operator/core/json_at.h"
+
+namespace verl::controller {
+namespace {
+
+using core::json_at;
+using nlohmann::json;
+
+// Fields whose change by a webhook or LimitRange would break the gang: its requests, its pinning, its network.
+std::string mutation(const json& sent, const json& returned) {
+  for (const char* field : {"hostNetwork", "dnsPolicy", "restartPolicy", "affinity", "priorityClassName", "schedulerName"}) {
+    const json* before = json_at(sent, {"spec", field});
+    const json* after = json_at(returned, {"spec", field});
+    if (before == nullptr) continue;
+    if (after == nullptr || *before != *after) return fmt::format("spec.{}", field);
+  }
+  const json* wanted = json_at(sent, {"spec", "containers"});
+  const json* got = json_at(returned, {"spec", "containers"});
+  if (wanted == nullptr || got == nullptr || !wanted->is_array() || !got->is_array()) return "spec.containers";
+  if (got->size() != wanted->size()) return fmt::format("spec.containers ({} instead of {})", got->size(), wanted->size());
+  for (size_t i = 0; i < wanted->size(); ++i) {
+    for (const char* kind : {"requests", "limits"}) {
+      const json* before = json_at((*wanted)[i], {"resources", kind});
+      const json* after = json_at((*got)[i], {"resources", kind});
+      if (before != nullptr && (after == nullptr || *before != *after)) return fmt::format("spec.containers[{}].resources.{}", i, kind);
+    }
+    for (const char* field : {"command", "image"}) {
+      const json* before = json_at((*wanted)[i], {field});
+      const json* after = json_at((*got)[i], {field});
+      if (before != nullptr && (after == nullptr || *before != *after)) return fmt::format("spec.containers[{}].{}", i, field);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+core::DryRun judge_dry_run(const std::string& pool, std::int64_t job_generation, std::string_view name_space, std::string_view sent,
+                           const kube::Reply& reply, Timestamp asked) {
+  core::DryRun run{.job_generation = job_generation, .asked = asked, .pool = pool};
+  const auto refuse = [&](std::string reason, std::string message) {
+    run.refusal_reason = std::move(reason);
+    run.refusal_message = shorten(escape_controls(message), 1500);
+    return run;
+  };
+  if (!kube::is_success(reply)) {
+    const kube::ApiStatus status = kube::decode_status(reply);
+    if (status.message.find("violates PodSecurity") != std::string::npos) {
+      return refuse("PodSecurityForbids", fmt::format("pool {}: {}. Job pods use the host's network, so the namespace needs: kubectl label namespace {} "
+                                                      "pod-security.kubernetes.io/enforce=privileged",
+                                                      pool, status.message, name_space));
+    }
+    if (status.message.find("exceeded quota") != std::string::npos) {
+      return refuse("QuotaExceeded", fmt::format("pool {}: {}", pool, status.message));
+    }
+    return refuse("PodRefused", fmt::format("pool {}: the apiserver would not take its pod: {}", pool, kube::summary(status)));
+  }
+  const json before = json::parse(sent, nullptr, false);
+  const json after = json::parse(reply.body, nullptr, false);
+  const std::string changed = mutation(before, after);
+  if (!changed.empty()) {
+    return refuse("PodMutated", fmt::format("pool {}: an admission webhook or LimitRange changes {} of the job's pods; exempt pods with label {} from it", pool,
+                                            changed, api::kJobNameLabel));
+  }
+  const auto pod = codec::decode_object<api::Pod>(reply.body);
+  if (!pod) return refuse("PodRefused", fmt::format("pool {}: the dry run's answer cannot be read: {}", pool, pod.error().message));
+  run.allowed = true;
+  run.requests = pod->requests;
+  run.priority = pod->priority;
+  return run;
+}
+
+}  // namespace verl::controller

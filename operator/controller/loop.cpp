@@ -1,0 +1,117 @@
+#include "operator/controller/loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "operator/snapshot/assemble.h"
+
+namespace verl::controller {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Changes come in bursts (a gang's pods are bound one by one); one round answers them all.
+constexpr auto kBurst = 50ms;
+// Heartbeats grow old without an event, so nothing may be left alone for longer than this.
+constexpr Seconds kLongest{10};
+
+}  // namespace
+
+void Loop::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    dirty_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Loop::run(kube::Instant acquired, std::stop_token stop) {
+  if (!wait_until_fresh(acquired, stop)) return;
+  while (!stop.stop_requested()) {
+    round(stop);
+    wait(stop);
+  }
+}
+
+// An earlier leader may have written a placement that this process has not seen: planning now could give its GPUs away.
+bool Loop::wait_until_fresh(kube::Instant acquired, const std::stop_token& stop) {
+  parts_.caches.refresh();
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    lock.unlock();
+    const bool fresh = parts_.caches.synced() && parts_.caches.fresh_since(acquired) && parts_.time.now().has_value();
+    lock.lock();
+    if (fresh) return true;
+    dirty_ = false;
+    changed_.wait_for(lock, stop, 500ms, [&] { return dirty_; });
+  }
+  return false;
+}
+
+void Loop::wait(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, stop, next_look_, [&] { return dirty_; });
+  lock.unlock();
+  std::unique_lock burst(mutex_);
+  changed_.wait_for(burst, stop, kBurst, [] { return false; });
+}
+
+void Loop::round(const std::stop_token& stop) {
+  {
+    const std::lock_guard lock(mutex_);
+    dirty_ = false;
+  }
+  next_look_ = kLongest;
+  const auto now = parts_.time.now();
+  if (!now || !parts_.may_write()) return;
+  core::ClusterSnapshot view = parts_.caches.snapshot();
+  view.now = *now;
+  view.config = parts_.config;
+  snapshot::complete(view);
+  view.dry_runs = parts_.executor.dry_runs(view);
+  parts_.executor.set_now(*now);
+
+  const auto began = parts_.clock.steady();
+  const core::Round round = core::plan_round(view);
+  measure(view, round);
+  parts_.metrics.observe("verl_placement_duration_seconds", "Time one round of decisions took.", {},
+                         std::chrono::duration<double>(parts_.clock.steady() - began).count());
+
+  bool failed = false;
+  bool asked = false;
+  std::map<std::string_view, const api::VerlJob*> jobs;
+  for (const auto& job : view.jobs) jobs.emplace(job->meta.uid, job.get());
+  for (const core::Plan& plan : round.plans) {
+    if (stop.stop_requested()) return;
+    if (plan.requeue_after) next_look_ = std::min(next_look_, *plan.requeue_after);
+    if (plan.actions.empty() && !plan.status) continue;
+    const Written written = parts_.executor.run(plan, *jobs.at(plan.job_uid), stop);
+    failed = failed || written.failed;
+    for (const core::Action& action : plan.actions) asked = asked || std::holds_alternative<core::DryRunPods>(action);
+    parts_.metrics.add("controller_runtime_reconcile_total", "Reconciles by result.",
+                       {{"controller", "verljob"}, {"result", written.failed ? "error" : plan.requeue_after ? "requeue_after" : "success"}});
+  }
+  if (!round.reports.empty() && !stop.stop_requested()) {
+    const Written written = parts_.executor.run(round.reports, view, stop);
+    failed = failed || written.failed;
+  }
+  // A dry run's answer is in no cache: look again at once. After a failure the apiserver gets a growing pause.
+  if (asked) next_look_ = Seconds{0};
+  failures_ = failed ? std::min(failures_ + 1, 5) : 0;
+  if (failed) next_look_ = std::min(next_look_, Seconds{1 << (failures_ - 1)});
+}
+
+void Loop::measure(const core::ClusterSnapshot& snapshot, const core::Round& round) {
+  std::map<std::string, double> nodes{{"Ready", 0}, {"NotReady", 0}, {"Unknown", 0}};
+  for (const auto& [name, verdict] : round.verdicts) nodes[std::string(core::to_string(verdict.word))] += 1;
+  for (const auto& [state, count] : nodes) parts_.metrics.set("verl_nodes", "Nodes by readiness.", {{"state", state}}, count);
+  std::map<std::string, double> phases;
+  for (const auto& job : snapshot.jobs) phases[job->status.phase.empty() ? "New" : job->status.phase] += 1;
+  for (const char* phase : {"New", "Queued", "Starting", "Running", "Recovering", "Suspended", "Invalid", "Succeeded", "Failed"}) {
+    parts_.metrics.set("verl_jobs", "VerlJobs by phase.", {{"phase", phase}}, phases[phase]);
+  }
+}
+
+}  // namespace verl::controller
