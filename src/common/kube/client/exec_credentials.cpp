@@ -93,7 +93,7 @@ Result<Grant> ExecCredentials::grant(std::chrono::milliseconds limit, std::stop_
 bool ExecCredentials::refused(const Grant& used, SteadyTime began) {
   const std::lock_guard lock(mutex_);
   if (!cached_.has_value() || grant_of(*cached_).authorization != used.authorization) return true;  // rotated meanwhile
-  if (made_at_ > began) return false;
+  if (made_at_ >= began) return false;  // made for this very request
   cached_.reset();
   return true;
 }

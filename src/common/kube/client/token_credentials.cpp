@@ -38,7 +38,7 @@ class TokenFile final : public Credentials {
   bool refused(const Grant& used, SteadyTime began) override {
     const std::lock_guard lock(mutex_);
     if (used.authorization != "Bearer " + token_) return true;  // replaced meanwhile
-    if (read_at_ > began) return false;                         // read after the request began: it is as fresh as can be
+    if (read_at_ >= began) return false;                        // read after the request began: it is as fresh as can be
     must_read_ = true;
     return true;
   }
