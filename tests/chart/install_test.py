@@ -74,7 +74,9 @@ def report(name, uid):
 
 
 def lease(name, namespace=NS, **spec):
-    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name, "namespace": namespace},
+    """A node's heartbeat as the operator makes it."""
+    labels = {"app.kubernetes.io/name": "verl-operator", "app.kubernetes.io/component": "heartbeat"}
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name, "namespace": namespace, "labels": labels},
             "spec": {"holderIdentity": name, "leaseDurationSeconds": 90, **spec}}
 
 
@@ -144,7 +146,7 @@ class Life(unittest.TestCase):
 
     def test_2_policies_are_free_of_type_errors(self):
         base = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-        for name in ("verl-operator-own-report", "verl-operator-own-lease"):
+        for name in ("verl-operator-own-report", "verl-operator-own-lease", "verl-operator-own-jobs"):
             status = eventually(f"{name} was checked", lambda n=name: api.get(f"{base}/{n}").get("status"))
             self.assertEqual({}, status["typeChecking"], name)
 
@@ -273,7 +275,8 @@ class Rights(unittest.TestCase):
             with self.assertRaises(ApiError, msg=f"{method} {path}") as refused:
                 client.request(method, path, body, MERGE)
             self.assertEqual(403, refused.exception.code)
-        created = {"metadata": {"name": "token-of-a-job"}, "stringData": {"token": "x"}}
+        owner = {"apiVersion": "verl.run/v1alpha1", "kind": "VerlJob", "name": "live", "uid": "u"}
+        created = {"metadata": {"name": "token-of-a-job", "ownerReferences": [owner]}, "stringData": {"token": "x"}}
         client.request("POST", "/api/v1/namespaces/default/secrets?dryRun=All", created)
 
     def test_people_get_jobs_with_the_roles_they_have(self):
@@ -316,8 +319,11 @@ class Policies(unittest.TestCase):
             status = {"apiVersion": "verl.run/v1alpha1", "kind": "NodeReadiness", "metadata": {"name": name},
                       "status": {"verdict": "Ready", "conditions": [condition("Ready")]}}
             cls.operator.request("PATCH", f"{REPORTS}/{name}/status?fieldManager=verl-operator&force=true", status, APPLY)
-        for name in ("n1", "n2", "n3", "verl-operator"):
+        for name in ("n1", "n2", "n3"):
             cls.operator.request("POST", LEASES, lease(name))
+        lead = lease("verl-operator")
+        del lead["metadata"]["labels"]
+        cls.operator.request("POST", LEASES, lead)
         api.request("POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease("n1", "default"))
         # With the chart's own role first: what an agent is there for.
         cls.narrow = {}
@@ -440,7 +446,7 @@ class Policies(unittest.TestCase):
 
     def lease_rows(self):
         n1, url, renewed = self.agent["n1"], f"{LEASES}/n1", {"spec": {"renewTime": "2026-01-02T03:04:06.000000Z"}}
-        own, nothing_else = "may renew only the Lease of that node", "renews the Lease that the operator made for its node and nothing else"
+        own, nothing_else = "may renew only the heartbeat of that node", "renews the Lease that the operator made for its node and nothing else"
         metadata = "changes the spec of its Lease, not its metadata"
         applied = lambda name: {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": name}, **renewed}  # noqa: E731
         return [
@@ -466,9 +472,51 @@ class Policies(unittest.TestCase):
     def test_leases(self):
         self.check(self.lease_rows())
 
+    def operator_rows(self):
+        """Dry runs, all of them: it is admission that is asked."""
+        owner = [{"apiVersion": "verl.run/v1alpha1", "kind": "VerlJob", "name": "live", "uid": "u", "controller": True, "blockOwnerDeletion": True}]
+        base, owned = "/api/v1/namespaces/default", "creates and deletes only what a VerlJob owns"
+
+        def pod(owners=owner, init=None, capabilities=("IPC_LOCK",), **more):
+            security = {"capabilities": {"add": list(capabilities)}}
+            spec = {"containers": [{"name": "ray", "image": "x", "securityContext": security}], "automountServiceAccountToken": False, **more}
+            if init:
+                spec["initContainers"] = [{"name": "init", "image": "x", "securityContext": init}]
+            return {"metadata": {"name": "p", "ownerReferences": owners}, "spec": spec}
+
+        def row(what, body, wanted, plural="pods"):
+            return self.operator, what, "POST", f"{base}/{plural}", body, "application/json", wanted
+
+        return [
+            row("a job's pod", pod(hostNetwork=True, capabilities=("IPC_LOCK", "SYS_NICE")), None),
+            row("a job's secret", {"metadata": {"name": "s", "ownerReferences": owner}}, None, "secrets"),
+            row("a stranger's pod", pod(owners=[]), owned),
+            row("another kind's pod", pod(owners=[dict(owner[0], apiVersion="batch/v1", kind="Job")]), owned),
+            row("a stranger's secret", {"metadata": {"name": "s"}}, owned, "secrets"),
+            row("hostPID", pod(hostPID=True), "shares the processes or the memory"),
+            row("hostIPC", pod(hostIPC=True), "shares the processes or the memory"),
+            row("privileged", pod(init={"privileged": True}), "is privileged"),
+            row("a capability", pod(capabilities=("SYS_ADMIN",)), "no capabilities but IPC_LOCK and SYS_NICE"),
+            row("a capability of an init container", pod(init={"capabilities": {"add": ["NET_RAW"]}}), "no capabilities but"),
+            (self.operator, "delete an agent", "DELETE", f"/api/v1/namespaces/{NS}/pods/{agent_on('n1')['metadata']['name']}", None, None, owned),
+        ]
+
+    def test_what_the_operator_may_make(self):
+        for row in self.operator_rows():
+            with self.subTest(row[1]):
+                self.assertIsNone(self.outcome(row, dry=True))
+
+    def test_the_operator_deletes_a_jobs_pod(self):
+        job = api.get("/apis/verl.run/v1alpha1/namespaces/default/verljobs/live")
+        owner = {"apiVersion": "verl.run/v1alpha1", "kind": "VerlJob", "name": "live", "uid": job["metadata"]["uid"]}
+        pod = {"metadata": {"name": "rank-0", "ownerReferences": [owner]}, "spec": {"containers": [{"name": "ray", "image": "x"}]}}
+        made = self.operator.request("POST", "/api/v1/namespaces/default/pods", pod)
+        self.operator.request("DELETE", "/api/v1/namespaces/default/pods/rank-0", {"preconditions": {"uid": made["metadata"]["uid"]}})
+
     def test_without_any_one_rule_something_comes_out_differently(self):
         base = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies"
-        for name, rows in (("verl-operator-own-report", self.report_rows), ("verl-operator-own-lease", self.lease_rows)):
+        for name, rows in (("verl-operator-own-report", self.report_rows), ("verl-operator-own-lease", self.lease_rows),
+                           ("verl-operator-own-jobs", self.operator_rows)):
             rules = api.get(f"{base}/{name}")["spec"]["validations"]
             for index, rule in enumerate(rules):
                 rest = rules[:index] + rules[index + 1:]

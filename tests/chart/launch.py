@@ -121,15 +121,14 @@ class Program:
                 except (cluster.ApiError, OSError):
                     entry[0] += 10  # asked again in 10 s
 
-    def pod_is_gone(self):
-        meta = self.pod["metadata"]
-        try:
-            live = self.api.get(f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}")
-        except cluster.ApiError as error:
-            return error.code == 404
-        except OSError:
-            return False
-        return live["metadata"]["uid"] != meta["uid"] or "deletionTimestamp" in live["metadata"]
+
+def living(api, namespace):
+    """UIDs of the pods that are to run; None when the API server does not say."""
+    try:
+        listed = api.get(f"/api/v1/namespaces/{namespace}/pods")["items"]
+    except (cluster.ApiError, OSError, ValueError):
+        return None
+    return {pod["metadata"]["uid"] for pod in listed if "deletionTimestamp" not in pod["metadata"]}
 
 
 def signal_group(pid, number):
@@ -195,13 +194,14 @@ def watch(programs, options):
             remove(program.folder)
             programs.remove(program)
         over = stopping or (mark and not os.path.exists(mark)) or (options.owner and not alive(options.owner))
-        look = time.monotonic() - looked > 1
+        uids = None
+        if programs and time.monotonic() - looked > 1:
+            uids = living(programs[0].api, options.namespace)
+            looked = time.monotonic()
         for program in programs:
             program.renew_tokens()
-            if over or program.kill_at or (look and program.pod_is_gone()):
+            if over or program.kill_at or (uids is not None and program.pod["metadata"]["uid"] not in uids):
                 program.stop()
-        if look:
-            looked = time.monotonic()
         time.sleep(0.1)
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import tempfile
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -158,6 +159,17 @@ class Chart(unittest.TestCase):
         for (kind, _), one in thrown.items():
             if kind == "CustomResourceDefinition":
                 self.assertNotIn("helm.sh/resource-policy", one["metadata"].get("annotations", {}))
+
+    def test_a_packaged_chart_renders_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            chart.run("helm", "package", chart.CHART, "-d", folder)
+            (name,) = os.listdir(folder)
+            text = chart.run("helm", "template", chart.RELEASE, os.path.join(folder, name), "-n", chart.NAMESPACE).stdout
+        packaged = {(one["kind"], one["metadata"]["name"]): one for one in chart.load_all(text)}
+        here = chart.render()
+        for objects in (packaged, here):
+            del objects[("Secret", "verl-operator-key")]  # another one each time
+        self.assertEqual(here, packaged)
 
     def test_names_fit_with_the_longest_release_name(self):
         for release in ("r" * 53, "verl-operator-" + "r" * 39, "r"):
