@@ -135,10 +135,10 @@ class Judge {
       return end(AttemptState::FailedByUs, "HeadDisrupted", fmt::format("{} was ended: {}", place(head_rank), why_ended(*head)));
     }
     if (gate.reason == "Passed") {
-      if (const RankPlacement* worker = worker_ended_before(*driver)) {
-        verdict_.rejected.push_back({worker->node, "RayEnded"});
-        return end(AttemptState::FailedByUs, "WorkerLost",
-                   fmt::format("Ray ended in {} before the trainer did (exit code {})", place(*worker), code));
+      if (const RankPlacement* rank = ray_ended_before(*driver)) {
+        verdict_.rejected.push_back({rank->node, "RayEnded"});
+        return end(AttemptState::FailedByUs, "RayEnded",
+                   fmt::format("Ray ended in {} before the trainer did (exit code {})", place(*rank), code));
       }
       verdict_.exit_code = code;
       const std::string how = driver->terminated_reason == "OOMKilled" ? "was killed for memory (OOMKilled)" : fmt::format("ended with exit code {}", code);
@@ -160,11 +160,12 @@ class Judge {
                            driver->terminated_reason.empty() ? "" : " (" + driver->terminated_reason + ")"));
   }
 
-  const RankPlacement* worker_ended_before(const ContainerState& driver) const {
+  // The first rank whose Ray was gone before the driver was: without its cluster a trainer can only fail.
+  const RankPlacement* ray_ended_before(const ContainerState& driver) const {
     for (const RankPlacement& rank : placement_.ranks) {
-      const Pod* pod = rank.rank == 0 ? nullptr : pod_of(rank);
-      const ContainerState* ray = pod == nullptr ? nullptr : container(*pod, "ray");
-      if (rank.rank != 0 && pod == nullptr) return &rank;
+      const Pod* pod = pod_of(rank);
+      if (pod == nullptr) return &rank;
+      const ContainerState* ray = container(*pod, "ray");
       if (ray == nullptr || !ray->exit_code || !ray->finished_at || !driver.finished_at) continue;
       if (*ray->finished_at < *driver.finished_at) return &rank;
     }

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 #include "operator/core/attempt.h"
-#include "operator/core/fit/ports.h"
+#include "operator/core/fit/host_ports.h"
 #include "operator/core/json_at.h"
 #include "operator/core/nccl_environment.h"
 #include "operator/core/placement/placement.h"
@@ -16,8 +16,6 @@
 
 namespace verl::core {
 namespace {
-
-constexpr std::int32_t kPortBlock = 16;
 
 std::int64_t allocatable(const api::Node& node, const std::string& resource) {
   const auto found = node.allocatable.find(resource);
@@ -148,7 +146,7 @@ fit::PodNeeds needs_of(const Config& config, const PoolFacts& facts, const PodSi
   needs.requests[config.gpu_resource] = std::int64_t{size.gpus} * 1000;
   if (!size.rdma_resource.empty() && size.rdma_devices > 0) needs.requests[size.rdma_resource] = std::int64_t{size.rdma_devices} * 1000;
   std::erase_if(needs.requests, [](const auto& request) { return request.second <= 0; });
-  for (std::int32_t i = 0; port_base != 0 && i < kPortBlock; ++i) needs.host_ports.push_back({.protocol = "TCP", .port = port_base + i});
+  for (std::int32_t i = 0; port_base != 0 && i < fit::kBlockSize; ++i) needs.host_ports.push_back({.protocol = "TCP", .port = port_base + i});
   needs.tolerations = facts.tolerations;
   needs.node_selector = facts.selector;
   return needs;
@@ -358,7 +356,7 @@ class Chooser {
     const auto base = port_base(placement);
     if (!base) {
       decision_.reason = "NoPortBlock";
-      decision_.message = fmt::format("no block of {} free host ports in {}-{} is common to the {} chosen nodes.", kPortBlock, snapshot_.config.port_first,
+      decision_.message = fmt::format("no block of {} free host ports in {}-{} is common to the {} chosen nodes.", fit::kBlockSize, snapshot_.config.port_first,
                                       snapshot_.config.port_last, placement.ranks.size());
       return;
     }
@@ -382,8 +380,8 @@ class Chooser {
     for (const auto& policy : snapshot_.policies) taken.insert(policy->spec.reserved_ports.begin(), policy->spec.reserved_ports.end());
     std::vector<const fit::NodeUse*> uses;
     for (const api::RankPlacement& rank : placement.ranks) uses.push_back(&ledger_.use(rank.node));
-    return fit::choose_port_block(snapshot_.config.port_first, snapshot_.config.port_last, kPortBlock,
-                                  std::vector<std::int32_t>(taken.begin(), taken.end()), uses);
+    return fit::free_block({.first = snapshot_.config.port_first, .last = snapshot_.config.port_last,
+                            .reserved = std::vector<std::int32_t>(taken.begin(), taken.end())}, uses);
   }
 
   void explain(const placement::Shortage& shortage) {

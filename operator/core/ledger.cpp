@@ -6,12 +6,7 @@
 
 namespace verl::core {
 
-Ledger::Ledger(const ClusterSnapshot& snapshot) {
-  for (const auto& pod : snapshot.pods) {
-    const std::string& node = pod->node_name.empty() ? pod->nominated_node : pod->node_name;
-    if (!node.empty()) fit::add(uses_[node], *pod);
-  }
-}
+Ledger::Ledger(const ClusterSnapshot& snapshot) : uses_(fit::use_by_node(snapshot.pods)) {}
 
 const fit::NodeUse& Ledger::use(std::string_view node) const {
   static const fit::NodeUse kNone{};
@@ -27,7 +22,7 @@ void Ledger::promise(const std::vector<RankNeeds>& ranks, std::span<const api::P
       // A pod that waits for the scheduler holds nothing yet: its promise stays.
       return label != pod->meta.labels.end() && label->second == number && !(pod->node_name.empty() && pod->nominated_node.empty());
     });
-    if (!there) fit::add(uses_[rank.input.rank.node], rank.needs);
+    if (!there) fit::add(uses_[rank.input.rank.node], rank.needs.requests, rank.needs.host_ports);
   }
 }
 

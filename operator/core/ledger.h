@@ -24,11 +24,8 @@ class Ledger {
   // Adds the ranks that have no pod among `pods` yet.
   void promise(const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods);
 
-  // Host ports in use or promised on a node, lowest first.
-  std::vector<std::int32_t> ports(std::string_view node) const;
-
  private:
-  std::map<std::string, fit::NodeUse, std::less<>> uses_{};
+  fit::UseByNode uses_{};
 };
 
 // Pods of our jobs by the UID of their owner, and the two selections of them that decisions use.

@@ -39,9 +39,16 @@ json labels_of(const api::VerlJob& job, std::string_view component) {
           {std::string(api::kJobNameLabel), job.meta.name}};
 }
 
+// Kubernetes expands $(NAME) in values and reads $$ as one dollar; what users wrote has to arrive as they wrote it.
+std::string literal(const std::string& value) {
+  std::string out;
+  for (const char c : value) out += c == '$' ? std::string("$$") : std::string(1, c);
+  return out;
+}
+
 json env_list(const std::map<std::string, std::string>& values) {
   json list = json::array();
-  for (const auto& [name, value] : values) list.push_back({{"name", name}, {"value", value}});
+  for (const auto& [name, value] : values) list.push_back({{"name", name}, {"value", literal(value)}});
   return list;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -56,7 +58,7 @@ Result<bool> check(const Problem& problem) {
     }
   }
   std::unordered_set<std::string_view> nodes;
-  std::unordered_set<std::string_view> addresses;
+  nodes.reserve(fit.size());
   for (std::size_t i = 0; i < fit.size(); ++i) {
     if (fit[i] == 0) {
       continue;
@@ -65,9 +67,21 @@ Result<bool> check(const Problem& problem) {
     if (candidate.address.empty()) {
       return failure(ErrorCode::Invalid, fmt::format("node {} has no address: its rank could not be known", candidate.node));
     }
-    if (!nodes.insert(candidate.node).second || !addresses.insert(candidate.address).second) {
-      return failure(ErrorCode::Invalid, fmt::format("node {} or its address {} is listed twice: ranks would be ambiguous",
-                                                     candidate.node, candidate.address));
+    if (!nodes.insert(candidate.node).second) {
+      return failure(ErrorCode::Invalid, fmt::format("node {} is listed twice", candidate.node));
+    }
+  }
+  return true;
+}
+
+// Positions are in order of address, so equal ones are neighbours.
+Result<bool> check_addresses(const Problem& problem, const Fabric& fabric) {
+  for (std::size_t i = 1; i < fabric.candidate.size(); ++i) {
+    const Candidate& one = problem.candidates[fabric.candidate[i - 1]];
+    const Candidate& other = problem.candidates[fabric.candidate[i]];
+    if (one.address == other.address) {
+      return failure(ErrorCode::Invalid, fmt::format("nodes {} and {} have the same address {}: their ranks would be ambiguous",
+                                                     one.node, other.node, one.address));
     }
   }
   return true;
@@ -215,6 +229,9 @@ Result<Outcome> solve(const Problem& problem) {
     return tl::unexpected(sound.error());
   }
   const Fabric fabric = make_fabric(problem);
+  if (auto sound = check_addresses(problem, fabric); !sound) {
+    return tl::unexpected(sound.error());
+  }
   const auto wants_some = [](const Pool& pool) { return pool.nodes > 0; };
   const auto pools = std::count_if(problem.pools.begin(), problem.pools.end(), wants_some);
   if (pools == 0) {
