@@ -39,7 +39,10 @@ Result<std::unique_ptr<Api>> connect(const ClientConfig& config, const ApiOption
   if (!material.has_value()) return tl::unexpected<Error>(context(config.origin)(material.error()));
   auto transport = make_httplib_transport(config.server, *material, options.transport);
   if (!transport.has_value()) return tl::unexpected<Error>(context(config.origin)(transport.error()));
-  ApiParts parts{.transport = std::move(*transport), .read_tls = read_tls, .clock = std::make_shared<SystemClock>(), .sleeper = std::make_shared<SystemSleeper>()};
+  ApiParts parts{.transport = std::move(*transport),
+                 .read_tls = read_tls,
+                 .clock = std::make_shared<SystemClock>(),
+                 .sleeper = std::make_shared<SystemSleeper>()};
   parts.credentials = config.exec.has_value()
                           ? make_exec_credentials(config, parts.clock)
                           : make_token_credentials(TokenOptions{.token = config.token,

@@ -125,8 +125,11 @@ void HttpApi::State::note(const Request& request, const ReplyHead& head, const s
 }
 
 Result<Exchange> HttpApi::State::prepare(const Request& request, const Grant& grant, bool stream) const {
-  Exchange out{.method = std::string(to_string(request.method)), .target = request_target(config.server, request), .body = request.body, .own_connection = stream};
-  out.headers = request.headers;
+  Exchange out{.method = std::string(to_string(request.method)),
+               .target = request_target(config.server, request),
+               .headers = request.headers,
+               .body = request.body,
+               .own_connection = stream};
   const auto add = [&](std::string name, std::string value) {
     if (!value.empty() && !names(request.headers, name)) out.headers.push_back(Header{.name = std::move(name), .value = std::move(value)});
   };
@@ -213,7 +216,10 @@ Result<Reply> HttpApi::send(const Request& request, std::stop_token stop) {
     if (stop.stop_requested()) return failure(ErrorCode::Cancelled, "stopped");
     const SteadyTime began = clock.steady();
     const auto left = std::chrono::duration_cast<Milliseconds>(deadline - began);
-    if (left <= Milliseconds(0)) return tl::unexpected<Error>(state.error_of(request, {.trouble = Trouble::OutOfTime, .detail = fmt::format("no answer within {} s", request.timeout.count())}));
+    if (left <= Milliseconds(0)) {
+      const std::string detail = fmt::format("no answer within {} s", request.timeout.count());
+      return tl::unexpected<Error>(state.error_of(request, {.trouble = Trouble::OutOfTime, .detail = detail}));
+    }
     const Result<Grant> grant = state.grant_for(request, left, stop);
     if (!grant.has_value()) return tl::unexpected<Error>(grant.error());
     if (const Result<bool> tls = state.refresh_tls(*grant, false); !tls.has_value()) return tl::unexpected<Error>(tls.error());
@@ -266,7 +272,10 @@ Result<bool> HttpApi::stream(const Request& request, StreamSink& sink, std::stop
   state.note(request, relay.head(), relay.headers());
   if (relay.head().status == 401 && !grant->authorization.empty()) state.parts.credentials->refused(*grant, began);
   if (outcome.trouble == Trouble::UnknownAuthority) static_cast<void>(state.refresh_tls(*grant, true));  // for the caller's next try
-  if (relay.encoded()) return failure(ErrorCode::Unavailable, fmt::format("{} {}: the stream is encoded in a way we did not ask for", to_string(request.method), request.path));
+  if (relay.encoded()) {
+    return failure(ErrorCode::Unavailable,
+                   fmt::format("{} {}: the stream is encoded in a way we did not ask for", to_string(request.method), request.path));
+  }
   if (outcome.trouble == Trouble::None) return true;
   if (outcome.trouble == Trouble::SinkEnded) return false;
   return tl::unexpected<Error>(state.error_of(request, outcome));

@@ -8,13 +8,13 @@
 #endif
 
 #include <fmt/format.h>
-#include <netinet/tcp.h>
 
 #include <condition_variable>
 #include <mutex>
 
 #include "base/text.h"
 #include "kube/client/resolve.h"
+#include "kube/client/socket_options.h"
 #include "kube/client/tls_context.h"
 #include "kube/client/watchdog.h"
 
@@ -86,11 +86,17 @@ Outcome cut_outcome(CutReason reason, Reach reach, const Exchange& exchange) {
     case CutReason::None:
       break;
     case CutReason::OutOfTime:
-      return Outcome{.trouble = Trouble::OutOfTime, .reach = reach, .detail = fmt::format("no complete answer within {} ms", exchange.time_limit.count())};
+      return Outcome{.trouble = Trouble::OutOfTime,
+                     .reach = reach,
+                     .detail = fmt::format("no complete answer within {} ms", exchange.time_limit.count())};
     case CutReason::Silent:
-      return Outcome{.trouble = Trouble::Silent, .reach = reach, .detail = fmt::format("nothing was received for {} ms", exchange.silence_limit.count())};
+      return Outcome{.trouble = Trouble::Silent,
+                     .reach = reach,
+                     .detail = fmt::format("nothing was received for {} ms", exchange.silence_limit.count())};
     case CutReason::Retired:
-      return Outcome{.trouble = Trouble::Retired, .reach = reach, .detail = "the client certificate was replaced, so the connection was closed"};
+      return Outcome{.trouble = Trouble::Retired,
+                     .reach = reach,
+                     .detail = "the client certificate was replaced, so the connection was closed"};
     case CutReason::Cancelled:
       return Outcome{.trouble = Trouble::Cancelled, .reach = reach, .detail = "stopped"};
   }
@@ -267,7 +273,8 @@ Outcome HttplibTransport::outcome_of(httplib::Error error, const Connection& con
     default:
       return Outcome{.trouble = Trouble::Lost,
                      .reach = reach,
-                     .detail = progress.head ? "the connection was lost in the middle of the answer" : "the connection was lost before an answer came"};
+                     .detail = progress.head ? "the connection was lost in the middle of the answer"
+                                             : "the connection was lost before an answer came"};
   }
 }
 
@@ -344,16 +351,6 @@ Outcome HttplibTransport::exchange(const Exchange& exchange, ExchangeSink& sink,
 }
 
 }  // namespace
-
-void configure_socket(int socket) {
-  const auto set = [socket](int level, int name, int value) { setsockopt(socket, level, name, &value, sizeof value); };
-  set(IPPROTO_TCP, TCP_NODELAY, 1);
-  set(SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(IPPROTO_TCP, TCP_KEEPIDLE, 30);
-  set(IPPROTO_TCP, TCP_KEEPINTVL, 10);
-  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
-  set(IPPROTO_TCP, TCP_USER_TIMEOUT, 30000);
-}
 
 Result<std::unique_ptr<Transport>> make_httplib_transport(const ServerUrl& server, const TlsMaterial& material, const TransportOptions& options) {
   auto identity = TlsIdentity::parse(material);

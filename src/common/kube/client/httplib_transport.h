@@ -21,7 +21,4 @@ struct TransportOptions {
 Result<std::unique_ptr<Transport>> make_httplib_transport(const ServerUrl& server, const TlsMaterial& material,
                                                           const TransportOptions& options);
 
-// No delay, keep-alive probes, and a limit for unacknowledged bytes: a peer that vanished is noticed within a minute.
-void configure_socket(int socket);
-
 }  // namespace verl::kube

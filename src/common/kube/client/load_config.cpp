@@ -120,16 +120,22 @@ Result<ClientConfig> load_client_config(const ConfigFlags& flags, const ClientEn
     }
     std::vector<std::string> tried = found->tried;
     tried.insert(tried.end(), found->paths.begin(), found->paths.end());
-    return failure(ErrorCode::NotFound, fmt::format("no cluster is configured: tried {} and the pod's service account ({}); give --kubeconfig or set KUBECONFIG",
-                                                    tried.empty() ? "no file (neither KUBECONFIG nor HOME is set)" : join_some(tried, 5), pod.error().message));
+    const std::string files = tried.empty() ? "no file (neither KUBECONFIG nor HOME is set)" : join_some(tried, 5);
+    return failure(ErrorCode::NotFound,
+                   fmt::format("no cluster is configured: tried {} and the pod's service account ({}); give --kubeconfig or set KUBECONFIG", files,
+                               pod.error().message));
   }
   const std::string origin = found->paths.empty() ? "flags" : join_some(found->paths, 3);
   Result<ClientConfig> config = choose_config(merge_kubeconfigs(found->files), flags, origin);
   if (!config.has_value()) return config;
   config->warnings = std::move(found->warnings);
   config->process_environment = environment.all;
-  if (!environment.https_proxy.empty()) config->warnings.push_back("HTTPS_PROXY is set, but proxies are not supported: the server is reached directly");
-  if (config->insecure_skip_verify) config->warnings.push_back("insecure-skip-tls-verify: the server's certificate is not verified, anybody in between can read and change everything");
+  if (!environment.https_proxy.empty()) {
+    config->warnings.push_back("HTTPS_PROXY is set, but proxies are not supported: the server is reached directly");
+  }
+  if (config->insecure_skip_verify) {
+    config->warnings.push_back("insecure-skip-tls-verify: the server's certificate is not verified, anybody in between can read and change everything");
+  }
   return config;
 }
 

@@ -149,7 +149,8 @@ Result<std::string> run_plugin(const PluginCall& call, std::chrono::milliseconds
   }
   if (WIFEXITED(*status) && WEXITSTATUS(*status) == 0) return text;
   const std::string said = escape_controls(shorten(trim(complaint_text), 300));
-  const std::string how = WIFEXITED(*status) ? fmt::format("it failed with exit code {}", WEXITSTATUS(*status)) : fmt::format("it died of signal {}", WTERMSIG(*status));
+  const std::string how = WIFEXITED(*status) ? fmt::format("it failed with exit code {}", WEXITSTATUS(*status))
+                                             : fmt::format("it died of signal {}", WTERMSIG(*status));
   return failure(ErrorCode::Denied, said.empty() ? how : how + " and said: " + said);
 }
 

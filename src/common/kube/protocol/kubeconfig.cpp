@@ -26,7 +26,8 @@ class Reader final {
 
   const std::optional<Error>& fault() const { return fault_; }
   void fail(const std::string& where, std::string_view what) {
-    if (!fault_.has_value()) fault_ = Error{.code = ErrorCode::Invalid, .message = fmt::format("{}: {} {}", path_, where.empty() ? "the document" : where, what)};
+    if (fault_.has_value()) return;
+    fault_ = Error{.code = ErrorCode::Invalid, .message = fmt::format("{}: {} {}", path_, where.empty() ? "the document" : where, what)};
   }
 
   void check_tree(const YAML::Node& node, const std::string& where, int depth);
@@ -127,7 +128,9 @@ KubeCluster cluster_of(Reader& reader, const YAML::Node& node, const std::string
 }
 
 ExecPlugin exec_of(Reader& reader, const YAML::Node& node, const std::string& where) {
-  ExecPlugin out{.api_version = reader.text(node, where, "apiVersion"), .command = reader.text(node, where, "command"), .args = reader.texts(node, where, "args")};
+  ExecPlugin out{.api_version = reader.text(node, where, "apiVersion"),
+                 .command = reader.text(node, where, "command"),
+                 .args = reader.texts(node, where, "args")};
   out.install_hint = reader.text(node, where, "installHint");
   out.provide_cluster_info = reader.flag(node, where, "provideClusterInfo");
   if (!is_exec_api_version(out.api_version)) {
@@ -178,7 +181,9 @@ KubeUser user_of(Reader& reader, const YAML::Node& node, const std::string& wher
 }
 
 KubeContext context_of(Reader& reader, const YAML::Node& node, const std::string& where) {
-  return KubeContext{.cluster = reader.text(node, where, "cluster"), .user = reader.text(node, where, "user"), .name_space = reader.text(node, where, "namespace")};
+  return KubeContext{.cluster = reader.text(node, where, "cluster"),
+                     .user = reader.text(node, where, "user"),
+                     .name_space = reader.text(node, where, "namespace")};
 }
 
 // A list of {name: ..., <key>: {...}}.

@@ -49,11 +49,15 @@ Result<KubeContext> chosen_context(const Kubeconfig& merged, const ConfigFlags& 
 Result<bool> refuse_unsupported(const KubeUser& user, const KubeCluster& cluster, const std::string& origin) {
   const std::string who = fmt::format("{}: user \"{}\"", origin, escape_controls(user.name));
   if (!cluster.proxy_url.empty()) {
-    return invalid(fmt::format("{}: cluster \"{}\" has proxy-url; proxies are not supported, reach the server directly", origin, escape_controls(cluster.name)));
+    return invalid(fmt::format("{}: cluster \"{}\" has proxy-url; proxies are not supported, reach the server directly", origin,
+                               escape_controls(cluster.name)));
   }
-  if (user.has_basic_auth) return invalid(who + " has username or password; apiservers have not taken basic authentication since 1.19, use a token or a certificate");
+  if (user.has_basic_auth) {
+    return invalid(who + " has username or password; apiservers have not taken basic authentication since 1.19, use a token or a certificate");
+  }
   if (!user.auth_provider.empty()) {
-    return invalid(fmt::format("{} has auth-provider \"{}\"; these were removed from Kubernetes in 1.26, use an exec credential plugin", who, escape_controls(user.auth_provider)));
+    return invalid(fmt::format("{} has auth-provider \"{}\"; these were removed from Kubernetes in 1.26, use an exec credential plugin", who,
+                               escape_controls(user.auth_provider)));
   }
   return true;
 }
@@ -64,10 +68,10 @@ Result<bool> check_plugin(const KubeUser& user, const ConfigFlags& flags, const 
   if (exec.interactive_mode == InteractiveMode::Always) {
     return invalid(who + " has interactiveMode Always, and there is no terminal for it here; log in with it first and use IfAvailable or Never");
   }
-  if (flags.allowed_plugins.has_value() && std::find(flags.allowed_plugins->begin(), flags.allowed_plugins->end(), exec.command) == flags.allowed_plugins->end()) {
-    return failure(ErrorCode::Denied, who + " is not on the list of allowed plugins");
-  }
-  return true;
+  if (!flags.allowed_plugins.has_value()) return true;
+  const auto& allowed = *flags.allowed_plugins;
+  if (std::find(allowed.begin(), allowed.end(), exec.command) != allowed.end()) return true;
+  return failure(ErrorCode::Denied, who + " is not on the list of allowed plugins");
 }
 
 // A token or certificate silences the plugin, as for kubectl; token and certificate may be meant together.
@@ -124,8 +128,8 @@ Result<ClientConfig> choose_config(const Kubeconfig& merged, const ConfigFlags& 
   if (flags.insecure_skip_tls_verify) out.authority = PemSource{};
   override_file(out.authority, flags.certificate_authority);
   if (out.insecure_skip_verify && is_given(out.authority)) {
-    return invalid(fmt::format("{}: cluster \"{}\" has insecure-skip-tls-verify and a certificate authority, which exclude each other; remove one of them", origin,
-                               escape_controls(cluster.name)));
+    return invalid(fmt::format("{}: cluster \"{}\" has insecure-skip-tls-verify and a certificate authority, which exclude each other; remove one of "
+                               "them", origin, escape_controls(cluster.name)));
   }
   out.tls_server_name = first_of(flags.tls_server_name, cluster.tls_server_name);
   out.disable_compression = cluster.disable_compression || flags.disable_compression;

@@ -87,6 +87,12 @@ std::unique_ptr<HttpApi> TestClient::connect(std::unique_ptr<Credentials> creden
 
 Request get(std::string path) { return Request{.path = std::move(path)}; }
 
+void expect_error(const Result<Reply>& reply, ErrorCode code, const std::string& part_of_message) {
+  ASSERT_FALSE(reply.has_value());
+  EXPECT_EQ(reply.error().code, code) << reply.error().message;
+  EXPECT_NE(reply.error().message.find(part_of_message), std::string::npos) << reply.error().message;
+}
+
 bool Recorder::on_reply(int code, std::optional<Seconds>, std::optional<Timestamp>) {
   status = code;
   return true;

@@ -71,6 +71,7 @@ struct TestClient {
 };
 
 Request get(std::string path);
+void expect_error(const Result<Reply>& reply, ErrorCode code, const std::string& part_of_message);
 
 // Keeps what a stream delivers; may end it.
 class Recorder final : public StreamSink {

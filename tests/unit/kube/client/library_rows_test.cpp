@@ -2,6 +2,10 @@
 #include <zlib.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <thread>
 
 #include "kube/client/gzip.h"
@@ -186,6 +190,19 @@ TEST(Library, A204HasNoBody) {
   const auto api = client.connect();
   EXPECT_EQ(api->send(Request{.method = Method::Delete, .path = kPods}, {})->status, 204);
   EXPECT_EQ(api->send(get(kPods), {})->status, 200);
+}
+
+TEST(Library, T13_OneFileOfTheClientIncludesTheLibrary) {
+  const char* source = std::getenv("VERL_SOURCE");
+  const std::filesystem::path root = std::filesystem::path(source == nullptr ? "." : source) / "src/common/kube";
+  std::vector<std::string> including;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path());
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    if (text.find("#include <httplib.h>") != std::string::npos) including.push_back(entry.path().filename());
+  }
+  EXPECT_EQ(including, (std::vector<std::string>{"httplib_transport.cpp"})) << "that file checks the macros its layout depends on";
 }
 
 TEST(Library, R19_ACompressedAnswerIsUnpacked) {
