@@ -3,44 +3,15 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "colours.h"
 #include "fake_api.h"
 #include "kube/runtime/reflector_thread.h"
 
 namespace verl::kube {
 namespace {
 
-const Resource kMaps{"", "v1", "ConfigMap", "configmaps", true};
-
-struct Colour {
-  std::string name{};
-};
-
-Result<Colour> decode_colour(std::string_view json) {
-  const auto parsed = nlohmann::json::parse(json, nullptr, false);
-  if (!parsed.is_object()) return failure(ErrorCode::Invalid, "not an object");
-  if (!parsed.contains("data") || !parsed["data"].contains("colour")) return failure(ErrorCode::Invalid, "data.colour is missing");
-  return Colour{.name = parsed["data"]["colour"].get<std::string>()};
-}
-
-std::string map(const std::string& name, const std::string& version, const std::string& colour, const std::string& uid = "") {
-  return R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":")" + name + R"(","namespace":"rl","uid":")" + (uid.empty() ? "u-" + name : uid) +
-         R"(","resourceVersion":")" + version + R"("},"data":{"colour":")" + colour + R"("}})";
-}
-std::string page(const std::string& version, const std::string& items, const std::string& token = "") {
-  return R"({"kind":"ConfigMapList","apiVersion":"v1","metadata":{"resourceVersion":")" + version + R"(","continue":")" + token + R"("},"items":[)" + items + "]}";
-}
-std::string event(const std::string& type, const std::string& object) { return R"({"type":")" + type + R"(","object":)" + object + "}\n"; }
-std::string status(int code, const std::string& reason) {
-  return R"({"kind":"Status","apiVersion":"v1","status":"Failure","code":)" + std::to_string(code) + R"(,"reason":")" + reason + R"(","message":"m"})";
-}
-
-ReflectorOptions quick() {
-  ReflectorOptions options;
-  options.backoff = {.initial = Microseconds{1000}, .max = Microseconds{2000}};
-  return options;
-}
+// A line of a watch.
+std::string line(const std::string& type, const std::string& object) { return event(type, object) + "\n"; }
 
 // One reflector run on this thread until the script's last exchange stops it.
 struct Bench {
@@ -54,27 +25,17 @@ struct Bench {
 
   explicit Bench(ReflectorOptions options = quick())
       : reflector(api, clock, {.resource = kMaps, .name_space = "rl"}, decode_colour,
-                  {.on_change = [this](const Reflector<Colour>::Change& change) { changes.push_back(text(change)); },
+                  {.on_change = [this](const Reflector<Colour>::Change& change) { changes.push_back(kube::text(change)); },
                    .on_caught_up = [this](const ObjectKey& key) { caught_up.push_back(to_string(key)); },
-                   .log = [this](std::string_view line) { log.emplace_back(line); }},
+                   .log = [this](std::string_view said) { log.emplace_back(said); }},
                   options) {}
 
-  static std::string text(const Reflector<Colour>::Change& change) {
-    return to_string(change.head().key) + " " + (change.before_head ? (change.before ? change.before->name : "?") : "-") + " > " +
-           (change.after_head ? (change.after ? change.after->name : "?") : "-");
-  }
   FakeApi::Exchange last_watch(std::string wanted = "watch=true") {
     return {.wanted = std::move(wanted), .after = [this] { stop.request_stop(); }};
   }
   void run() { reflector.run(stop.get_token()); }
-  std::vector<std::string> shown() {
-    std::vector<std::string> all;
-    const auto snapshot = reflector.snapshot();
-    for (std::size_t i = 0; i < snapshot.size(); ++i) all.push_back(snapshot.head(i).key.name + "=" + (snapshot.value(i) ? snapshot.value(i)->name : "?"));
-    return all;
-  }
+  Texts shown() { return kube::shown(reflector.snapshot()); }
 };
-using Texts = std::vector<std::string>;
 
 TEST(Reflector, L3_CollectsPagesBeforeTheCacheChanges) {
   Bench bench;
@@ -95,7 +56,7 @@ TEST(Reflector, L3_CollectsPagesBeforeTheCacheChanges) {
 TEST(Reflector, L7_ATableLeavesTheCacheAlone) {
   Bench bench;
   bench.api.add({.wanted = "limit", .pieces = {page("7", map("a", "1", "red"))}});
-  bench.api.add({.wanted = "watch", .pieces = {event("ERROR", status(410, "Expired"))}});
+  bench.api.add({.wanted = "watch", .pieces = {line("ERROR", status(410, "Expired"))}});
   bench.api.add({.wanted = "limit", .pieces = {R"({"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]})"}});
   bench.api.add({.wanted = "limit", .pieces = {page("9", map("a", "1", "red"))}, .before = [&] { EXPECT_EQ(bench.shown(), Texts{"a=red"}); }});
   bench.api.add(bench.last_watch("resourceVersion=9"));
@@ -124,8 +85,8 @@ TEST(Reflector, L11_ATruncatedPageIsTriedAgain) {
 }
 
 TEST(Watch, W2_W13_EventsInAnyPiecesReachTheCacheInOrder) {
-  const std::string stream = event("ADDED", map("b", "8", "blü")) + event("MODIFIED", map("a", "9", "pink")) + event("DELETED", map("b", "10", "blü")) +
-                             event("BOOKMARK", R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"resourceVersion":"500"}})");
+  const std::string stream = line("ADDED", map("b", "8", "blü")) + line("MODIFIED", map("a", "9", "pink")) + line("DELETED", map("b", "10", "blü")) +
+                             bookmark("500") + "\n";
   for (const std::size_t size : {std::size_t{1}, std::size_t{7}, std::size_t{64}, stream.size()}) {
     Bench bench;
     bench.api.add({.wanted = "limit", .pieces = {page("7", map("a", "1", "red"))}});
@@ -142,7 +103,7 @@ TEST(Watch, W2_W13_EventsInAnyPiecesReachTheCacheInOrder) {
 TEST(Watch, W6_W7_W8_W10_AnswersAndErrorEventsAreTold) {
   Bench bench;
   bench.api.add({.wanted = "limit", .pieces = {page("7", "")}});
-  bench.api.add({.wanted = "watch=true&resourceVersion=7", .pieces = {event("ADDED", map("a", "8", "red")), event("ERROR", status(429, "TooManyRequests"))}});
+  bench.api.add({.wanted = "watch=true&resourceVersion=7", .pieces = {line("ADDED", map("a", "8", "red")), line("ERROR", status(429, "TooManyRequests"))}});
   bench.api.add({.wanted = "watch=true&resourceVersion=8", .status = 429, .pieces = {status(429, "TooManyRequests")}});
   bench.api.add({.wanted = "watch=true&resourceVersion=8", .error = Error{ErrorCode::Unavailable, "refused"}});
   bench.api.add({.wanted = "watch=true&resourceVersion=8", .status = 403, .pieces = {status(403, "Forbidden")}});
@@ -163,10 +124,10 @@ TEST(Watch, W11_EventsOfAnotherKindAreCountedAndTheStreamGoesOn) {
   Bench bench;
   bench.api.add({.wanted = "limit", .pieces = {page("7", "")}});
   bench.api.add({.wanted = "watch",
-                 .pieces = {event("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","uid":"1","resourceVersion":"99"}})"),
-                            event("ADDED", R"({"kind":"Table","apiVersion":"meta.k8s.io/v1"})"), event("SURPRISE", map("s", "98", "x")),
-                            event("ADDED", R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"uid":"no name"}})"), "{\"type\":\"ADDED\"}\n",
-                            event("ADDED", map("a", "8", "red"))}});
+                 .pieces = {line("ADDED", R"({"kind":"Pod","apiVersion":"v1","metadata":{"name":"p","uid":"1","resourceVersion":"99"}})"),
+                            line("ADDED", R"({"kind":"Table","apiVersion":"meta.k8s.io/v1"})"), line("SURPRISE", map("s", "98", "x")),
+                            line("ADDED", R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"uid":"no name"}})"), "{\"type\":\"ADDED\"}\n",
+                            line("ADDED", map("a", "8", "red"))}});
   bench.api.add(bench.last_watch("resourceVersion=8"));
   bench.run();
   EXPECT_EQ(bench.reflector.counts().skipped, 5U);
@@ -178,7 +139,7 @@ TEST(Watch, W14_AnEventOverTheCapIsDroppedWithItsStream) {
   options.max_line = kKiB;
   Bench bench(options);
   bench.api.add({.wanted = "limit", .pieces = {page("7", "")}});
-  bench.api.add({.wanted = "watch", .pieces = {event("ADDED", map("a", "8", std::string(2000, 'x')))}});
+  bench.api.add({.wanted = "watch", .pieces = {line("ADDED", map("a", "8", std::string(2000, 'x')))}});
   bench.api.add({.wanted = "limit", .pieces = {page("9", map("a", "8", "red"))}});
   bench.api.add(bench.last_watch("resourceVersion=9"));
   bench.run();
@@ -189,9 +150,9 @@ TEST(Watch, W14_AnEventOverTheCapIsDroppedWithItsStream) {
 TEST(Watch, W17_HalfAnObjectIsDroppedAndTheWatchGoesOnFromTheLastWholeOne) {
   Bench bench;
   bench.api.add({.wanted = "limit", .pieces = {page("7", "")}});
-  const auto second = event("ADDED", map("b", "9", "blue"));
+  const auto second = line("ADDED", map("b", "9", "blue"));
   bench.api.add({.wanted = "watch",
-                 .pieces = {event("ADDED", map("a", "8", "red")), second.substr(0, second.size() / 2)},
+                 .pieces = {line("ADDED", map("a", "8", "red")), second.substr(0, second.size() / 2)},
                  .error = Error{ErrorCode::Unavailable, "connection lost"}});
   bench.api.add({.wanted = "watch=true&resourceVersion=8", .pieces = {second}});
   bench.api.add(bench.last_watch("resourceVersion=9"));
@@ -203,8 +164,8 @@ TEST(Watch, W17_HalfAnObjectIsDroppedAndTheWatchGoesOnFromTheLastWholeOne) {
 TEST(Watch, W18_TheSameEventAgainIsNoChange) {
   Bench bench;
   bench.api.add({.wanted = "limit", .pieces = {page("7", "")}});
-  bench.api.add({.wanted = "watch", .pieces = {event("ADDED", map("a", "8", "red"))}});
-  bench.api.add({.wanted = "watch", .pieces = {event("ADDED", map("a", "8", "red")), event("MODIFIED", map("a", "9", "pink"))}});
+  bench.api.add({.wanted = "watch", .pieces = {line("ADDED", map("a", "8", "red"))}});
+  bench.api.add({.wanted = "watch", .pieces = {line("ADDED", map("a", "8", "red")), line("MODIFIED", map("a", "9", "pink"))}});
   bench.api.add(bench.last_watch());
   bench.run();
   EXPECT_EQ(bench.changes, (Texts{"rl/a - > red", "rl/a red > pink"}));
@@ -224,7 +185,7 @@ TEST(Reflector, AnObjectThatCannotBeDecodedIsShownAsUnreadable) {
   Bench bench;
   const std::string odd = R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"odd","namespace":"rl","uid":"u","resourceVersion":"5"}})";
   bench.api.add({.wanted = "limit", .pieces = {page("7", map("a", "1", "red") + "," + odd)}});
-  bench.api.add({.wanted = "watch", .pieces = {event("MODIFIED", odd.substr(0, odd.size() - 4) + R"(6"},"data":{}})")}});
+  bench.api.add({.wanted = "watch", .pieces = {line("MODIFIED", odd.substr(0, odd.size() - 4) + R"(6"},"data":{}})")}});
   bench.api.add(bench.last_watch());
   bench.run();
   EXPECT_EQ(bench.shown(), (Texts{"a=red", "odd=?"}));
@@ -238,7 +199,7 @@ TEST(Reflector, O3_TheSnapshotNamesKeysWhoseOwnWriteIsNotSeenYet) {
   const ObjectKey key{"rl", "a"};
   bench.api.add({.wanted = "limit", .pieces = {page("7", map("a", "5", "red"))}});
   bench.api.add({.wanted = "watch",
-                 .pieces = {event("MODIFIED", map("a", "8", "blue")), event("MODIFIED", map("a", "9", "pink"))},
+                 .pieces = {line("MODIFIED", map("a", "8", "blue")), line("MODIFIED", map("a", "9", "pink"))},
                  .before =
                      [&] {
                        bench.reflector.expect(key, "u-a", "9");
@@ -256,7 +217,7 @@ TEST(Reflector, O3_AnOwnWriteThatStaysUnseenAsksForAFreshList) {
   Bench bench(options);
   const ObjectKey key{"rl", "a"};
   bench.api.add({.wanted = "limit", .pieces = {page("7", map("a", "5", "red"))}});
-  bench.api.add({.wanted = "watch", .pieces = {event("MODIFIED", map("b", "8", "blue"))}, .open = true, .before = [&] { bench.reflector.expect_unknown(key); }});
+  bench.api.add({.wanted = "watch", .pieces = {line("MODIFIED", map("b", "8", "blue"))}, .open = true, .before = [&] { bench.reflector.expect_unknown(key); }});
   bench.api.add({.wanted = "limit", .pieces = {page("9", map("a", "5", "red"))}});
   bench.api.add(bench.last_watch("resourceVersion=9"));
   bench.run();
