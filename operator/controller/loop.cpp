@@ -67,11 +67,11 @@ void Loop::round(const std::stop_token& stop) {
   const auto now = parts_.time.now();
   if (!now || !parts_.may_write()) return;
   core::ClusterSnapshot view = parts_.caches.snapshot();
-  view.now = *now;
+  view.now = std::chrono::floor<Seconds>(*now);  // as the API's own times
   view.config = parts_.config;
   snapshot::complete(view);
   view.dry_runs = parts_.executor.dry_runs(view);
-  parts_.executor.set_now(*now);
+  parts_.executor.set_now(view.now);
 
   const auto began = parts_.clock.steady();
   const core::Round round = core::plan_round(view);

@@ -13,6 +13,7 @@
 #include "operator/core/nccl_environment.h"
 #include "operator/core/placement/placement.h"
 #include "operator/core/pod_template.h"
+#include "operator/core/reason.h"
 
 namespace verl::core {
 namespace {
@@ -27,6 +28,17 @@ std::int64_t used(const fit::NodeUse& use, const std::string& resource) {
   return found == use.requests.end() ? 0 : found->second;
 }
 
+// At most what a quantity may be in thousandths; numbers from objects are never multiplied beyond the range.
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? (a < 0) == (b < 0) ? INT64_MAX : INT64_MIN : product;
+}
+
+std::int64_t plus(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? a < 0 ? INT64_MIN : INT64_MAX : sum;
+}
+
 // What the dry run of a pool's pod asked for beyond the container `ray` and the driver: sidecars, hugepages, overhead.
 api::Resources extras(const ClusterSnapshot& snapshot, const api::VerlJob& job, const api::Pool& pool, const PodSize& nominal) {
   const auto runs = snapshot.dry_runs.find(job.meta.uid);
@@ -34,9 +46,11 @@ api::Resources extras(const ClusterSnapshot& snapshot, const api::VerlJob& job, 
   const auto run = std::find_if(runs->second.begin(), runs->second.end(), [&](const DryRun& r) { return r.pool == pool.name && r.allowed; });
   if (run == runs->second.end()) return {};
   api::Resources more = run->requests;
-  more["cpu"] -= nominal.cores * 1000;
-  more["memory"] -= nominal.memory.count * 1000;
+  more["cpu"] = plus(more["cpu"], -times(nominal.cores, 1000));
+  more["memory"] = plus(more["memory"], -times(nominal.memory.count, 1000));
   more.erase(snapshot.config.gpu_resource);
+  // Less than nothing means that the policy's memory has changed since the dry run: the pod itself then asks for the rest.
+  std::erase_if(more, [](const auto& one) { return one.second <= 0; });
   return more;
 }
 
@@ -58,25 +72,26 @@ SizeOrProblem pod_size(const Config& config, const api::Pool& pool, const api::R
   if (asked.memory) {
     out.size.memory.count = *asked.memory / 1000;
   } else if (policy.spec.memory_per_gpu) {
-    out.size.memory.count = policy.spec.memory_per_gpu->count * pool.gpus_per_node;
+    out.size.memory.count = times(policy.spec.memory_per_gpu->count, pool.gpus_per_node);
   } else {
     out.problem = "MemoryUnknown";
     out.message = fmt::format("neither the template of pool {} nor policy {} (memoryPerGPU) says how much memory a pod takes", pool.name, policy.meta.name);
     return out;
   }
-  if (out.size.memory < Bytes{2 * kDriverMemory.count}) {
+  if (out.size.memory < kLeastMemory) {
     out.problem = "MemoryTooSmall";
-    out.message = fmt::format("pool {} asks for {} bytes of memory, wants at least {}", pool.name, out.size.memory.count, 2 * kDriverMemory.count);
+    out.message = fmt::format("pool {} asks for {} bytes of memory, wants at least {}", pool.name, out.size.memory.count, kLeastMemory.count);
     return out;
   }
   const std::int64_t cpu = allocatable(node, "cpu");
   const std::int64_t gpus = allocatable(node, config.gpu_resource) / 1000;
   if (asked.cpu) {
     out.size.cores = *asked.cpu / 1000;
-  } else if (pool.gpus_per_node >= gpus) {
-    out.size.cores = (cpu - used(use, "cpu") - extra_cpu) / 1000;
   } else {
-    out.size.cores = (cpu * pool.gpus_per_node / gpus - extra_cpu) / 1000;
+    const std::int64_t free = plus(plus(cpu, -used(use, "cpu")), -extra_cpu);
+    // Its part of the node, or what others leave of it: the second of two halves makes do with what daemons left.
+    const std::int64_t part = gpus > 0 && pool.gpus_per_node < gpus ? plus(times(cpu, pool.gpus_per_node) / gpus, -extra_cpu) : free;
+    out.size.cores = std::min(part, free) / 1000;
   }
   const std::int64_t least = asked.cpu ? kDriverCores + 1 : pool.gpus_per_node + kDriverCores;
   if (out.size.cores < least) {
@@ -110,6 +125,29 @@ api::Labels selector_of(const nlohmann::json& pod_template) {
   return labels;
 }
 
+// Ports of the user's containers: in the host's network each of them is a host port, whatever it is called.
+std::vector<api::HostPort> ports_of(const nlohmann::json& pod_template) {
+  std::vector<api::HostPort> ports;
+  for (const char* list : {"containers", "initContainers"}) {
+    const auto* containers = json_at(pod_template, {"spec", list});
+    if (containers == nullptr || !containers->is_array()) continue;
+    for (const auto& container : *containers) {
+      const auto* declared = json_at(container, {"ports"});
+      if (declared == nullptr || !declared->is_array()) continue;
+      for (const auto& port : *declared) {
+        const auto* number = json_at(port, {"containerPort"});
+        const auto* protocol = json_at(port, {"protocol"});
+        if (number == nullptr || !number->is_number_integer()) continue;
+        const auto value = number->get<std::int64_t>();
+        if (value < 1 || value > 65535) continue;  // the dry run refuses it
+        ports.push_back({.ip = "", .protocol = protocol != nullptr && protocol->is_string() ? protocol->get<std::string>() : "TCP",
+                         .port = static_cast<std::int32_t>(value)});
+      }
+    }
+  }
+  return ports;
+}
+
 bool mounts_host_paths(const nlohmann::json& pod_template) {
   const auto* volumes = json_at(pod_template, {"spec", "volumes"});
   return volumes != nullptr && volumes->is_array() &&
@@ -123,6 +161,7 @@ struct PoolFacts {
   api::Resources extra{};
   std::vector<api::Toleration> tolerations{};
   api::Labels selector{};
+  std::vector<api::HostPort> ports{};
   bool host_paths{false};
 };
 
@@ -134,6 +173,7 @@ PoolFacts facts_of(const ClusterSnapshot& snapshot, const api::VerlJob& job, con
   facts.extra = extras(snapshot, job, pool, facts.nominal);
   facts.tolerations = tolerations_of(snapshot.config, pod_template);
   facts.selector = selector_of(pod_template);
+  facts.ports = ports_of(pod_template);
   facts.host_paths = mounts_host_paths(pod_template);
   return facts;
 }
@@ -141,12 +181,13 @@ PoolFacts facts_of(const ClusterSnapshot& snapshot, const api::VerlJob& job, con
 fit::PodNeeds needs_of(const Config& config, const PoolFacts& facts, const PodSize& size, std::int32_t port_base) {
   fit::PodNeeds needs{};
   needs.requests = facts.extra;
-  needs.requests["cpu"] += size.cores * 1000;
-  needs.requests["memory"] += size.memory.count * 1000;
+  needs.requests["cpu"] = plus(needs.requests["cpu"], times(size.cores, 1000));
+  needs.requests["memory"] = plus(needs.requests["memory"], times(size.memory.count, 1000));
   needs.requests[config.gpu_resource] = std::int64_t{size.gpus} * 1000;
   if (!size.rdma_resource.empty() && size.rdma_devices > 0) needs.requests[size.rdma_resource] = std::int64_t{size.rdma_devices} * 1000;
   std::erase_if(needs.requests, [](const auto& request) { return request.second <= 0; });
   for (std::int32_t i = 0; port_base != 0 && i < fit::kBlockSize; ++i) needs.host_ports.push_back({.protocol = "TCP", .port = port_base + i});
+  needs.host_ports.insert(needs.host_ports.end(), facts.ports.begin(), facts.ports.end());
   needs.tolerations = facts.tolerations;
   needs.node_selector = facts.selector;
   return needs;
@@ -378,6 +419,9 @@ class Chooser {
   std::optional<std::int32_t> port_base(const api::Placement& placement) const {
     std::set<std::int32_t> taken;
     for (const auto& policy : snapshot_.policies) taken.insert(policy->spec.reserved_ports.begin(), policy->spec.reserved_ports.end());
+    for (const PoolFacts& facts : pools_) {
+      for (const api::HostPort& port : facts.ports) taken.insert(port.port);
+    }
     std::vector<const fit::NodeUse*> uses;
     for (const api::RankPlacement& rank : placement.ranks) uses.push_back(&ledger_.use(rank.node));
     return fit::free_block({.first = snapshot_.config.port_first, .last = snapshot_.config.port_last,
@@ -389,9 +433,7 @@ class Chooser {
     std::vector<std::string> words;
     if (shortage.cause == placement::Cause::NoDomainFits || shortage.cause == placement::Cause::DomainsCompete) {
       const std::string name = level_names_[level];
-      std::string title = name;
-      if (!title.empty() && title[0] >= 'a' && title[0] <= 'z') title[0] = static_cast<char>(title[0] - 'a' + 'A');
-      decision_.reason = "ShortOfNodesIn" + title;
+      decision_.reason = "ShortOfNodesIn" + as_reason(name, "Domain");
       words.push_back(fmt::format("needs {} fit nodes in one {}", shortage.wanted, name));
       if (!shortage.best.empty()) {
         const placement::DomainCount& best = shortage.best.front();
@@ -415,14 +457,20 @@ class Chooser {
     if (!ways.empty()) decision_.message += " " + join(ways, ", or ") + ", would admit it.";
   }
 
-  // ": n21 MTUInterface ens3f0 1500, wants >= 9000, n24 AgentSilent …" of one domain, or of the whole cluster.
+  // ": n21 MTUInterface (ens3f0 1500, wants >= 9000); 3 nodes AgentSilent (…): n24, n25, n26" of one domain, or of the whole
+  // cluster; nodes with the same reason are told together.
   std::string blockers(const std::string& domain) const {
-    std::vector<std::string> sentences;
+    std::map<std::pair<std::string, std::string>, std::vector<std::string>> groups;
     for (const LeftOut& left : decision_.left_out) {
-      if (!domain.empty() && left.domain != domain) continue;
-      sentences.push_back(fmt::format("{} {} ({})", left.node, left.reason, shorten(left.message, 120)));
+      if (domain.empty() || left.domain == domain) groups[{left.reason, left.message}].push_back(left.node);
     }
-    return sentences.empty() ? "" : ": " + join_some(sentences, 8);
+    std::vector<std::string> sentences;
+    for (const auto& [why, nodes] : groups) {
+      const std::string detail = shorten(why.second, 160);
+      sentences.push_back(nodes.size() == 1 ? fmt::format("{} {} ({})", nodes.front(), why.first, detail)
+                                            : fmt::format("{} nodes {} ({}): {}", nodes.size(), why.first, detail, join_some(nodes, 8)));
+    }
+    return sentences.empty() ? "" : ": " + join(sentences, "; ");
   }
 
   // Any of the nodes that only their report keeps out, when that many would do.
@@ -490,6 +538,7 @@ std::vector<RankNeeds> rank_needs(const ClusterSnapshot& snapshot, const Ledger&
 
 std::string placement_problem(const ClusterSnapshot& snapshot, const Ledger& others, const Verdicts& verdicts, const api::VerlJob& job) {
   const api::Placement& placement = *job.status.placement;
+  if (const auto fault = placement_fault(placement)) return *fault;
   std::map<std::string_view, const api::Node*> nodes;
   for (const auto& node : snapshot.nodes) nodes.emplace(node->meta.name, node.get());
   const Chooser chooser(snapshot, others, verdicts, job);

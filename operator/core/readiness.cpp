@@ -6,8 +6,10 @@
 #include <array>
 
 #include "base/broken_invariant.h"
+#include "api/check_catalogue.h"
 #include "base/text.h"
 #include "operator/core/fleet.h"
+#include "operator/core/reason.h"
 
 namespace verl::core {
 namespace {
@@ -32,12 +34,31 @@ NodeVerdict unknown(std::string reason, std::string message) {
   return NodeVerdict{.word = NodeWord::Unknown, .reason = std::move(reason), .message = std::move(message)};
 }
 
-std::string sentence(const Finding& finding) {
-  std::string text = finding.subject.empty() ? finding.check : finding.subject;
-  if (!finding.seen.empty()) text += " " + finding.seen;
-  if (!finding.wanted.empty()) text += ", wants " + finding.wanted;
-  if (finding.seen.empty() && !finding.message.empty()) text += ": " + finding.message;
-  return text;
+// One sentence a kind of fault: eight interfaces with the same MTU are one fault with eight subjects.
+std::vector<std::string> sentences_of(const std::vector<Finding>& findings) {
+  struct Group {
+    const Finding* first{nullptr};
+    std::vector<std::string> subjects{};
+  };
+  std::vector<Group> groups;
+  for (const Finding& finding : findings) {
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
+      return g.first->check == finding.check && g.first->seen == finding.seen && g.first->wanted == finding.wanted &&
+             g.first->message == finding.message;
+    });
+    if (group == groups.end()) group = groups.insert(groups.end(), Group{.first = &finding, .subjects = {}});
+    if (!finding.subject.empty()) group->subjects.push_back(finding.subject);
+  }
+  std::vector<std::string> sentences;
+  for (const Group& group : groups) {
+    const Finding& finding = *group.first;
+    std::string text = group.subjects.empty() ? finding.check : join_some(group.subjects, 4);
+    if (!finding.seen.empty()) text += " " + finding.seen;
+    if (!finding.wanted.empty()) text += ", wants " + finding.wanted;
+    if (finding.seen.empty() && !finding.message.empty()) text += ": " + finding.message;
+    sentences.push_back(std::move(text));
+  }
+  return sentences;
 }
 
 // Reports that cannot be believed, whatever they say.
@@ -143,16 +164,15 @@ std::string reason_word(std::string_view check) {
       word += (acronym || i == 0) && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
     }
   }
-  return word.empty() ? "Unknown" : word;
+  return as_reason(word, "UnknownCheck");
 }
 
 Verdict effective_verdict(const Finding& finding, const api::Expectations& expectations) {
-  const auto rule = std::find_if(expectations.checks.begin(), expectations.checks.end(),
-                                 [&](const api::CheckRule& r) { return r.id == finding.check; });
-  if (rule == expectations.checks.end()) return finding.verdict;
+  const bool ruled = std::any_of(expectations.checks.begin(), expectations.checks.end(), [&](const api::CheckRule& r) { return r.id == finding.check; });
   const bool bad = finding.verdict == Verdict::Fail || finding.verdict == Verdict::Unknown;
-  switch (rule->action) {
-    case api::CheckAction::Block: return finding.verdict == Verdict::Warn ? Verdict::Fail : finding.verdict;
+  switch (api::action_of(finding.check, expectations)) {
+    // A warning becomes a failure only where the policy says in so many words that the check blocks.
+    case api::CheckAction::Block: return ruled && finding.verdict == Verdict::Warn ? Verdict::Fail : finding.verdict;
     case api::CheckAction::Warn: return bad ? Verdict::Warn : finding.verdict;
     case api::CheckAction::Off: return Verdict::Skipped;
   }
@@ -206,11 +226,10 @@ NodeVerdict judge_node(const ClusterSnapshot& snapshot, const api::Node& node, c
   std::stable_sort(bad.begin(), bad.end(), [](const Finding& a, const Finding& b) {
     return a.verdict == Verdict::Fail && b.verdict != Verdict::Fail;
   });
-  std::vector<std::string> sentences;
-  for (const Finding& finding : bad) sentences.push_back(sentence(finding));
+  const std::vector<std::string> sentences = sentences_of(bad);
   return NodeVerdict{.word = bad.front().verdict == Verdict::Fail ? NodeWord::NotReady : NodeWord::Unknown,
                      .reason = reason_word(bad.front().check),
-                     .message = escape_controls(fmt::format("{}", fmt::join(sentences, "; "))),
+                     .message = shorten(escape_controls(fmt::format("{}", fmt::join(sentences, "; "))), api::kMaxConditionMessage),
                      .blocking = std::move(bad)};
 }
 
