@@ -210,23 +210,26 @@ StoredPtr ReflectorCore::decode(ObjectHead head, std::string_view padded_json) {
 }
 
 void ReflectorCore::advance(const ReflectorInput& input) {
-  apply(step(std::move(state_), input, options_, context()));
   const auto* list_failed = std::get_if<ListFailed>(&input);
   const auto* ended = std::get_if<WatchEnded>(&input);
   const auto* event = std::get_if<EventArrived>(&input);
-  const std::lock_guard lock(mutex_);
-  if (std::holds_alternative<PageArrived>(input)) ++counts_.pages;
-  if (event) ++counts_.events;
-  if (event && !event->usable) ++counts_.skipped;
-  if ((list_failed && list_failed->failure == ListFailure::BodyTooLarge) || (ended && ended->how == WatchEnd::LineTooLong)) {
-    ++counts_.too_large;
+  auto done = step(std::move(state_), input, options_, context());
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::holds_alternative<PageArrived>(input)) ++counts_.pages;
+    if (event) ++counts_.events;
+    if (event && !event->usable) ++counts_.skipped;
+    if ((list_failed && list_failed->failure == ListFailure::BodyTooLarge) || (ended && ended->how == WatchEnd::LineTooLong)) {
+      ++counts_.too_large;
+    }
+    if ((list_failed || ended) && std::holds_alternative<Wait>(done.next)) ++counts_.failures;
   }
-  if ((list_failed || ended) && std::holds_alternative<Wait>(next_)) ++counts_.failures;
+  apply(std::move(done));
 }
 
-void ReflectorCore::apply(const ReflectorStep& done) {
-  state_ = done.state;
-  next_ = done.next;
+void ReflectorCore::apply(ReflectorStep done) {
+  state_ = std::move(done.state);
+  next_ = std::move(done.next);
   StoreUpdate update;
   bool listed = false;
   {

@@ -70,7 +70,7 @@ class ReflectorCore final {
   void wait(const Wait& wait, const std::stop_token& stop);
   StoredPtr decode(ObjectHead head, std::string_view padded_json);
   void advance(const ReflectorInput& input);
-  void apply(const ReflectorStep& step);
+  void apply(ReflectorStep done);
   void tell(const StoreUpdate& update);
   bool own_write_overdue();  // call with the lock held; true once per overdue write
   bool relist_pending() const;
