@@ -9,34 +9,6 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-int domain_of(const Fabric& fabric, const Offer& offer, int level) { return fabric.above[at(level)][at(offer.leaf)]; }
-
-// Offers that share a domain of `level`, as lists of indices in order of domain number.
-std::vector<std::vector<int>> grouped(const Fabric& fabric, const std::vector<Offer>& offers, const std::vector<int>& racks,
-                                      int level) {
-  std::vector<std::pair<int, int>> keyed;
-  for (const int rack : racks) {
-    keyed.emplace_back(domain_of(fabric, offers[at(rack)], level), rack);
-  }
-  std::sort(keyed.begin(), keyed.end());
-  std::vector<std::vector<int>> groups;
-  for (std::size_t i = 0; i < keyed.size(); ++i) {
-    if (i == 0 || keyed[i].first != keyed[i - 1].first) {
-      groups.emplace_back();
-    }
-    groups.back().push_back(keyed[i].second);
-  }
-  return groups;
-}
-
-int fit_of(const std::vector<Offer>& offers, const std::vector<int>& racks) {
-  int sum = 0;
-  for (const int rack : racks) {
-    sum += offers[at(rack)].fit;
-  }
-  return sum;
-}
-
 // Largest first; among equals those that are not wholly free, then by number.
 void sort_by_size(const std::vector<Offer>& offers, std::vector<int>& racks) {
   std::sort(racks.begin(), racks.end(), [&](int left, int right) {
@@ -58,7 +30,7 @@ std::vector<int> largest_first(const std::vector<Offer>& offers, std::vector<int
 }
 
 int distinct(const Fabric& fabric, const std::vector<Offer>& offers, const std::vector<int>& racks, int level) {
-  return static_cast<int>(grouped(fabric, offers, racks, level).size());
+  return static_cast<int>(grouped_by_domain(fabric, offers, racks, level).size());
 }
 
 // Two levels counted together: `blocks` groups of racks, exactly `wanted` of them touched, fewest racks in all.
@@ -114,7 +86,7 @@ Fewest fewest_from(const Fabric& fabric, const std::vector<Offer>& offers, const
   const int depth = fabric.depth();
   std::vector<std::vector<std::vector<int>>> groups;  // per level from `level` inwards
   for (int l = level; l < depth; ++l) {
-    groups.push_back(grouped(fabric, offers, racks, l));
+    groups.push_back(grouped_by_domain(fabric, offers, racks, l));
     std::vector<int> fits;
     for (const auto& group : groups.back()) {
       fits.push_back(fit_of(offers, group));
@@ -177,6 +149,31 @@ Fewest fewest_from(const Fabric& fabric, const std::vector<Offer>& offers, const
 }
 
 }  // namespace
+
+std::vector<std::vector<int>> grouped_by_domain(const Fabric& fabric, const std::vector<Offer>& offers,
+                                               const std::vector<int>& racks, int level) {
+  std::vector<std::pair<int, int>> keyed;
+  for (const int rack : racks) {
+    keyed.emplace_back(fabric.above[at(level)][at(offers[at(rack)].leaf)], rack);
+  }
+  std::sort(keyed.begin(), keyed.end());
+  std::vector<std::vector<int>> groups;
+  for (std::size_t i = 0; i < keyed.size(); ++i) {
+    if (i == 0 || keyed[i].first != keyed[i - 1].first) {
+      groups.emplace_back();
+    }
+    groups.back().push_back(keyed[i].second);
+  }
+  return groups;
+}
+
+int fit_of(const std::vector<Offer>& offers, const std::vector<int>& racks) {
+  int sum = 0;
+  for (const int rack : racks) {
+    sum += offers[at(rack)].fit;
+  }
+  return sum;
+}
 
 int fewest_to_reach(std::vector<int> values, int n) {
   std::sort(values.begin(), values.end(), std::greater<>());
@@ -274,110 +271,6 @@ std::vector<int> least_damage(const std::vector<Offer>& offers, int k, int n, st
     }
   }
   return best;
-}
-
-namespace {
-
-class SetWalk {
- public:
-  SetWalk(const Fabric& fabric, const std::vector<Offer>& offers, const std::vector<int>& counts, int level, int n,
-          std::int64_t steps, const std::function<bool(const std::vector<int>&)>& visit)
-      : fabric_(fabric), offers_(offers), counts_(counts), level_(level), n_(n), steps_(steps), visit_(visit) {
-    std::vector<int> all(offers.size());
-    std::iota(all.begin(), all.end(), 0);
-    groups_ = grouped(fabric, offers, all, level);
-    for (const auto& group : groups_) {
-      fits_.push_back(fit_of(offers, group));
-    }
-    order_.resize(groups_.size());
-    std::iota(order_.begin(), order_.end(), 0);
-    std::sort(order_.begin(), order_.end(), [&](int a, int b) {
-      return std::make_pair(-fits_[at(a)], a) < std::make_pair(-fits_[at(b)], b);
-    });
-    uses_.resize(at(level) + 1);
-    for (int l = 0; l <= level; ++l) {
-      uses_[at(l)].assign(fabric.levels[at(l)].size(), 0);
-    }
-    distinct_.assign(at(level) + 1, 0);
-  }
-
-  bool run() { return walk(0, counts_[at(level_)], 0); }
-
- private:
-  bool walk(std::size_t from, int left, int sum) {
-    if (--steps_ < 0) {
-      return false;
-    }
-    if (left == 0) {
-      return sum < n_ || !meets() || visit_(collected());
-    }
-    for (std::size_t i = from; i + at(left) <= order_.size(); ++i) {
-      int most = sum;  // the next `left` are the largest that remain
-      for (int j = 0; j < left; ++j) {
-        most += fits_[at(order_[i + at(j)])];
-      }
-      if (most < n_) {
-        return true;
-      }
-      if (add(order_[i])) {
-        chosen_.push_back(order_[i]);
-        const bool go_on = walk(i + 1, left - 1, sum + fits_[at(order_[i])]);
-        chosen_.pop_back();
-        remove(order_[i]);
-        if (!go_on) {
-          return false;
-        }
-      } else {
-        remove(order_[i]);
-      }
-    }
-    return true;
-  }
-
-  bool add(int group) {
-    bool within = true;
-    for (int l = 0; l <= level_; ++l) {
-      const int domain = domain_of(fabric_, offers_[at(groups_[at(group)].front())], l);
-      distinct_[at(l)] += uses_[at(l)][at(domain)]++ == 0;
-      within = within && distinct_[at(l)] <= counts_[at(l)];
-    }
-    return within;
-  }
-  void remove(int group) {
-    for (int l = 0; l <= level_; ++l) {
-      const int domain = domain_of(fabric_, offers_[at(groups_[at(group)].front())], l);
-      distinct_[at(l)] -= --uses_[at(l)][at(domain)] == 0;
-    }
-  }
-  bool meets() const { return std::equal(distinct_.begin(), distinct_.end(), counts_.begin()); }
-  std::vector<int> collected() const {
-    std::vector<int> racks;
-    for (const int group : chosen_) {
-      racks.insert(racks.end(), groups_[at(group)].begin(), groups_[at(group)].end());
-    }
-    return racks;
-  }
-
-  const Fabric& fabric_;
-  const std::vector<Offer>& offers_;
-  const std::vector<int>& counts_;
-  int level_;
-  int n_;
-  std::int64_t steps_;
-  const std::function<bool(const std::vector<int>&)>& visit_;
-  std::vector<std::vector<int>> groups_{};
-  std::vector<int> fits_{};
-  std::vector<int> order_{};
-  std::vector<std::vector<int>> uses_{};
-  std::vector<int> distinct_{};
-  std::vector<int> chosen_{};
-};
-
-}  // namespace
-
-bool for_each_set(const Fabric& fabric, const std::vector<Offer>& offers, const std::vector<int>& counts, int level,
-                  int n, std::int64_t steps, const std::function<bool(const std::vector<int>&)>& visit) {
-  return SetWalk(fabric, offers, counts, level, n, steps, visit).run();
 }
 
 }  // namespace verl::core::placement

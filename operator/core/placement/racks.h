@@ -22,6 +22,13 @@ struct Fewest {
   std::vector<int> racks{};   // indices into the offers: one set that reaches the counts
 };
 
+// Some offers (indices) by their domain of `level`, in order of domain number.
+std::vector<std::vector<int>> grouped_by_domain(const Fabric& fabric, const std::vector<Offer>& offers,
+                                                const std::vector<int>& racks, int level);
+
+// Fit nodes in these offers together.
+int fit_of(const std::vector<Offer>& offers, const std::vector<int>& racks);
+
 // Least number of the values, largest first, whose sum is at least n; -1 when all together are less.
 int fewest_to_reach(std::vector<int> values, int n);
 
