@@ -58,7 +58,8 @@ std::optional<nlohmann::json> integer(const std::string& text) {
   const auto [stopped, error] = std::from_chars(digits->text.data(), end, value, digits->base);
   if (error != std::errc{} || stopped != end) return std::nullopt;
   constexpr std::uint64_t kLowest = std::uint64_t{1} << 63;
-  if (!digits->negative) return value < kLowest ? nlohmann::json(static_cast<std::int64_t>(value)) : nlohmann::json(value);
+  // Beyond 63 bits a number is a real to kubectl and the apiserver.
+  if (!digits->negative) return value < kLowest ? nlohmann::json(static_cast<std::int64_t>(value)) : nlohmann::json(static_cast<double>(value));
   if (value > kLowest) return std::nullopt;
   return nlohmann::json(static_cast<std::int64_t>(~value + 1));
 }
@@ -111,8 +112,13 @@ std::optional<nlohmann::json> plain_scalar(const std::string& text) {
   if (one_of(text, kTrue)) return nlohmann::json(true);
   if (one_of(text, kFalse)) return nlohmann::json(false);
   if (one_of(text, kNotJson)) return std::nullopt;
-  if (auto number = integer(text)) return number;
-  if (auto number = real(text)) return number;
+  const bool signed_or_digit = text[0] == '-' || text[0] == '+' || (text[0] >= '0' && text[0] <= '9');
+  if (signed_or_digit) {
+    if (auto number = integer(text)) return number;
+  }
+  if (signed_or_digit || (text[0] == '.' && text.find('_') == std::string::npos)) {
+    if (auto number = real(text)) return number;
+  }
   return nlohmann::json(text);
 }
 

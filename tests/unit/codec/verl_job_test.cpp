@@ -7,6 +7,7 @@
 
 #include "codec/decode.h"
 #include "codec/encode.h"
+#include "codec/unknown_fields.h"
 #include "codec/yaml.h"
 
 namespace verl::codec {
@@ -75,6 +76,30 @@ TEST(VerlJob, StatusBodyNamesTheObjectItIsFor) {
   const auto body = nlohmann::json::parse(encode_status(meta, status));
   EXPECT_EQ(body, nlohmann::json::parse(R"({"apiVersion":"verl.run/v1alpha1","kind":"VerlJob","metadata":{"name":"j","namespace":"rl","uid":"u"},
     "status":{"phase":"Queued","observedGeneration":0,"nodes":0,"gpus":0,"attempts":{"started":0,"infrastructureRestarts":0,"userRestarts":0}}})"));
+}
+
+TEST(VerlJob, OfTheLargestGangStaysFarBelowWhatEtcdTakes) {
+  api::VerlJobStatus status{};
+  status.placement.emplace();
+  for (std::int32_t rank = 0; rank < 1024; ++rank) {
+    status.placement->ranks.push_back({.rank = rank, .pool = std::string(32, 'p'), .node = std::string(253, 'n'), .node_uid = std::string(36, 'u'),
+                                       .boot_id = std::string(36, 'b'), .address = "255.255.255.255"});
+  }
+  const std::string body = encode_status({.name_space = "rl", .name = "j"}, status);
+  EXPECT_LT(body.size(), 512U * 1024U);
+  EXPECT_EQ(read(body).status, status);
+}
+
+TEST(VerlJob, FieldsThatNobodyKnowsAreNamed) {
+  const auto unknown = unknown_fields<api::VerlJob>(R"({"apiVersion":"verl.run/v1alpha1","kind":"VerlJob","metadata":{"name":"a","anything":1},
+    "spec":{"image":"i","head":{"dedicated":true},"nothing":null,"trainer":{"modul":"x","overrides":{"a.b":1}},"nccl":{"env":{}},"recovery":{},
+      "pools":[{"name":"a","template":{"spec":{"hostPID":true}}},{"name":"b","gpuPerNode":8}]}})");
+  ASSERT_TRUE(unknown) << unknown.error().message;
+  EXPECT_EQ(*unknown, (std::vector<std::string>{"spec.head.dedicated", "spec.pools[1].gpuPerNode", "spec.trainer.modul"}));
+  EXPECT_TRUE(unknown_fields<api::VerlJob>(R"({"spec":{"image":"i"}})")->empty());
+  EXPECT_FALSE(unknown_fields<api::VerlJob>("nope"));
+  EXPECT_EQ(*unknown_fields<api::ReadinessPolicy>(R"({"spec":{"priority":1,"prio":2,"expectations":{"inventory":{"gpu":8}}}})"),
+            (std::vector<std::string>{"spec.expectations.inventory.gpu", "spec.prio"}));
 }
 
 // The defaults stand in the schema, for kubectl explain, and in the structs, for plans over files that no apiserver
