@@ -120,7 +120,8 @@ TEST(Events, MemoryIsBounded) {
     note.regarding.uid = std::to_string(i);
     series.record(note, kNow + Microseconds{i});
   }
-  EXPECT_EQ(series.size(), 4096U);
+  EXPECT_LE(series.size(), 4096U);
+  EXPECT_GE(series.size(), 3000U);
 }
 
 }  // namespace
