@@ -1,13 +1,20 @@
 // verl-node-agent: looks at its own node. Wires options to the parts that do the work.
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
+#include <fstream>
 #include <iostream>
+#include <stop_token>
 #include <string>
+#include <thread>
 
 #include "host/recorder.h"
+#include "kube/client/http_api.h"
+#include "kube/client/load_config.h"
 #include "node-agent/agent/check.h"
+#include "node-agent/agent/cluster_agent.h"
 #include "node-agent/agent/version.h"
 
 namespace {
@@ -22,6 +29,8 @@ struct Options {
   std::string policy{};
   std::string fail_on{"error"};
   std::string record_to{};
+  std::string lease_namespace{};
+  std::string kubeconfig{};
   bool ascii{false};
 };
 
@@ -39,6 +48,14 @@ int check(const Options& options) {
   const auto host = open_host(options.root);
   if (!host) return fail(host.error());
   api::Expectations expectations;
+  if (!options.policy.empty()) {
+    std::ifstream file(options.policy);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    if (!file) return fail({.code = ErrorCode::NotFound, .message = "reading the policy " + options.policy + " failed"});
+    const auto declared = policy_expectations(text, options.policy);
+    if (!declared) return fail(declared.error());
+    expectations = *declared;
+  }
   const PrintStyle style{.format = options.output == "json" ? Format::Json : options.output == "yaml" ? Format::Yaml : Format::Table,
                          .ascii = options.ascii,
                          .colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr};
@@ -56,6 +73,47 @@ int record(const Options& options) {
   const auto written = recorder.write(options.record_to);
   if (!written) return fail(written.error());
   std::cerr << "recorded " << *written << " files in " << options.record_to << "\n";
+  return kExitWell;
+}
+
+// SIGTERM and SIGINT ask for a stop. Blocked everywhere but here, before any other thread exists.
+class StopOnSignal final {
+ public:
+  StopOnSignal() {
+    sigemptyset(&signals_);
+    sigaddset(&signals_, SIGTERM);
+    sigaddset(&signals_, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &signals_, nullptr);
+    waiter_ = std::jthread([this](std::stop_token ended) {
+      const timespec moment{.tv_sec = 0, .tv_nsec = 200'000'000};
+      while (!ended.stop_requested()) {
+        if (::sigtimedwait(&signals_, nullptr, &moment) > 0) source_.request_stop();
+      }
+    });
+  }
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  sigset_t signals_{};
+  std::stop_source source_{};
+  std::jthread waiter_{};
+};
+
+int run(const Options& options) {
+  const StopOnSignal stop;
+  const auto config = kube::load_client_config({.kubeconfig = options.kubeconfig}, kube::client_environment(environ));
+  if (!config) return fail(config.error());
+  const SystemClock clock;
+  const auto log = [&clock](const std::string& line) { std::cerr << format_rfc3339(clock.now()) << " " << line << std::endl; };
+  const auto api = kube::connect(*config, {.user_agent = "verl-node-agent/" + std::string(kVersion) + " (linux/amd64)", .warn = log});
+  if (!api) return fail(api.error());
+  HostSource host(options.root);
+  ClusterAgent agent(**api, [&host] { return host.open(); }, clock,
+                     {.node_name = options.node_name, .lease_namespace = options.lease_namespace}, log);
+  log("verl-node-agent " + std::string(kVersion) + " for node " + options.node_name);
+  const auto ended = agent.run(stop.token());
+  if (!ended) return fail(ended.error());
+  log("stopped");
   return kExitWell;
 }
 
@@ -80,6 +138,11 @@ int main(int argc, char** argv) {
   CLI::App* record_command = app.add_subcommand("record", "record what the checks read, for check --root");
   record_command->add_option("directory", options.record_to, "new directory")->required();
   record_command->add_option("--root", options.root, "where the host's /sys, /proc and /etc are mounted")->capture_default_str();
+  CLI::App* run_command = app.add_subcommand("run", "in a cluster: publish this node's NodeReadiness and renew its Lease");
+  run_command->add_option("--root", options.root, "where the host's /sys, /proc and /etc are mounted, or a recorded host tree")->capture_default_str();
+  run_command->add_option("--lease-namespace", options.lease_namespace, "namespace of the operator, where the Leases are")->required();
+  run_command->add_option("--node-name", options.node_name, "this node")->envname("NODE_NAME")->required();
+  run_command->add_option("--kubeconfig", options.kubeconfig, "outside a cluster");
   CLI::App* version_command = app.add_subcommand("version", "print the version");
 
   try {
@@ -97,6 +160,7 @@ int main(int argc, char** argv) {
     return kExitWell;
   }
   if (record_command->parsed()) return record(options);
+  if (run_command->parsed()) return run(options);
   if (check_command->parsed()) return check(options);
   return kExitUsage;
 }

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "api/node_readiness.h"
 #include "base/result.h"
@@ -18,11 +20,26 @@ constexpr int kExitFindings = 79;
 
 enum class FailOn { Warning, Error };
 
-// The machine at `root`: a recorded one when the directory holds verl-host.json, else the live one whose /sys, /proc and
+// The machine at `root`: a recorded one when it holds proc/verl-host.json, else the live one whose /sys, /proc and
 // /etc are found there.
 Result<std::unique_ptr<host::Host>> open_host(const std::string& root);
 
-// Looks once and judges by `expectations`; `policy` only names where they came from.
+// For many looks: a recorded tree is read anew each time, for somebody may have edited it; the live machine is opened once.
+class HostSource final {
+ public:
+  explicit HostSource(std::string root) : root_(std::move(root)) {}
+  Result<std::shared_ptr<const host::Host>> open();
+
+ private:
+  std::string root_;
+  std::shared_ptr<const host::Host> live_{};
+};
+
+// The expectations of the one ReadinessPolicy in a YAML or JSON text; `origin` names it in messages. A field that is wrong or
+// that nobody knows is an Error: half a policy would judge half.
+Result<api::Expectations> policy_expectations(std::string_view text, const std::string& origin);
+
+// Looks once and judges by `expectations`.
 api::NodeReadiness check_node(const host::Host& host, const api::Expectations& expectations, const std::string& node_name);
 
 // 79 when a finding reaches the level. Unknown counts as an error whatever the level, and so does a report without any.

@@ -268,12 +268,13 @@ std::vector<Finding> judge_network(const JudgeInput& input) {
   bool any_fabric = false;
   for (const Interface& interface : *interfaces) {
     const bool fabric = is_fabric(interface, input);
-    if (fabric || is_control(interface, input)) {
+    const bool control = is_control(interface, input);
+    if (fabric || control) findings.push_back(judge_drops(interface, input));
+    if (control || (fabric && fabric_is_declared(input.spec.expectations))) {
       findings.push_back(judge_link(interface));
-      findings.push_back(judge_drops(interface, input));
-    } else if (interface.physical) {
+    } else if (fabric || interface.physical) {
       findings.push_back({.check = "link-state", .verdict = Verdict::Skipped, .subject = interface.name, .seen = described(interface),
-                          .wanted = {}, .remedy = {}, .message = "carries neither fabric nor control traffic as far as is declared"});
+                          .wanted = {}, .remedy = {}, .message = fabric ? "nothing is declared about the fabric" : "carries neither fabric nor control traffic as far as is declared"});
     }
     if (fabric) {
       any_fabric = true;

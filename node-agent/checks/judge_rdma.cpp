@@ -59,7 +59,7 @@ Finding judge_state(const RdmaPort& port, bool expected) {
   if (!expected) {
     finding.verdict = Verdict::Skipped;
     finding.wanted.clear();
-    finding.message = port.hardware ? "not declared" : "a software device: never a rail";
+    finding.message = port.hardware ? "not declared as fabric" : "a software device: never a rail";
     return finding;
   }
   if (*port.state == "ACTIVE" && *port.physical_state == "LinkUp") {
@@ -204,7 +204,7 @@ std::vector<Finding> judge_rdma(const JudgeInput& input) {
     const bool infiniband = any_expected;
     if (declared && !infiniband) {
       findings.push_back({.check = "mtu-roce-active", .verdict = Verdict::Unknown, .seen = why, .wanted = "RoCE ports to judge",
-                          .remedy = "name the fabric in the policy (fabricInterfaces, inventory.rdmaDevices), or drop rdmaMtuMin"});
+                          .remedy = "name the fabric in the policy (fabricInterfaces, inventory.rdmaDevices), or drop rdmaMTUMin"});
     } else {
       skip("mtu-roce-active", infiniband ? "no RoCE port: InfiniBand" : why);
     }

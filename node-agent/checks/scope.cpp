@@ -9,6 +9,12 @@ bool matches(const std::string& pattern, const std::string& name) {
   return pattern == name;
 }
 
+bool fabric_is_declared(const api::Expectations& expectations) {
+  const api::Thresholds& limits = expectations.thresholds;
+  return !expectations.fabric_interfaces.empty() || expectations.inventory.rdma_devices || limits.mtu_min || limits.rdma_mtu_min ||
+         limits.link_gbps_min;
+}
+
 bool is_fabric(const Interface& interface, const JudgeInput& input) {
   const auto& declared = input.spec.expectations.fabric_interfaces;
   if (!declared.empty()) {
@@ -27,12 +33,11 @@ bool is_control(const Interface& interface, const JudgeInput& input) {
 }
 
 bool is_expected(const RdmaPort& port, const JudgeInput& input) {
-  if (!port.hardware) return false;
-  const auto& declared = input.spec.expectations.fabric_interfaces;
-  const bool named = std::any_of(declared.begin(), declared.end(), [&](const std::string& pattern) { return matches(pattern, port.netdev); });
-  if (named && !port.netdev.empty()) return true;
-  if (!declared.empty() && !port.netdev.empty()) return false;
-  return input.spec.expectations.inventory.rdma_devices.has_value();
+  if (!port.hardware || !fabric_is_declared(input.spec.expectations)) return false;
+  const auto& named = input.spec.expectations.fabric_interfaces;
+  // A port without a network interface (InfiniBand without IP) cannot be left out by naming interfaces.
+  return named.empty() || port.netdev.empty() ||
+         std::any_of(named.begin(), named.end(), [&](const std::string& pattern) { return matches(pattern, port.netdev); });
 }
 
 const Interface* find_interface(const JudgeInput& input, const std::string& name) {

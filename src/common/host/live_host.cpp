@@ -8,7 +8,9 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace verl::host {
@@ -64,7 +66,17 @@ class LiveHost final : public Host {
     return found;
   }
 
-  Result<CpuTopology> cpu_topology() const override { return hwloc_topology(); }
+  // Read at most every quarter of an hour: it costs the most of all and changes with the hardware only.
+  Result<CpuTopology> cpu_topology() const override {
+    const auto now = std::chrono::steady_clock::now();
+    if (topology_ && now - topology_read_ < std::chrono::minutes(15)) return *topology_;
+    auto read = hwloc_topology();
+    if (read) {
+      topology_ = *read;
+      topology_read_ = now;
+    }
+    return read;
+  }
 
   Result<std::string> ask_chronyd(std::string_view request) const override { return chronyd_exchange(request, options_); }
 
@@ -76,6 +88,8 @@ class LiveHost final : public Host {
  private:
   LiveHostOptions options_;
   FileRoot root_;
+  mutable std::optional<CpuTopology> topology_{};  // one thread uses a host
+  mutable std::chrono::steady_clock::time_point topology_read_{};
 };
 
 }  // namespace

@@ -119,6 +119,8 @@ Result<int> Recorder::write(const std::string& directory) const {
     return failure(ErrorCode::Conflict, fmt::format("{} is not empty: a recording is written to a new directory", directory));
   }
   const fs::path root(directory);
+  // All three are there even when nothing of them was read, as on any machine: they are what gets mounted.
+  for (const char* folder : {"etc", "proc", "sys"}) fs::create_directories(root / folder, error);
   const auto failed = [&](const fs::path& path) {
     return failure(ErrorCode::Unavailable, fmt::format("writing {}: {}", path.string(), error.message()));
   };
@@ -200,7 +202,7 @@ Result<int> Recorder::write(const std::string& directory) const {
     sidecar["chronyd"].push_back(one);
   }
   for (const auto& [port, mtu] : seen_->active_mtu) sidecar["activeMtu"][port] = mtu;
-  if (!put("/verl-host.json", sidecar.dump(2) + "\n")) return failed("verl-host.json");
+  if (!put("/proc/verl-host.json", sidecar.dump(2) + "\n")) return failed("verl-host.json");
   return written;
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::string_view kSidecar = "/verl-host.json";
+constexpr std::string_view kSidecar = "/proc/verl-host.json";
 constexpr Bytes kMaxSidecar{1024 * 1024};
 constexpr size_t kRequestSequence = 8;  // offsets of the sequence number in chronyd's requests and replies
 constexpr size_t kReplySequence = 16;

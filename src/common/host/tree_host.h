@@ -1,4 +1,5 @@
-// A recorded machine: files below DIR/sys, DIR/proc and DIR/etc, and what is no file in DIR/verl-host.json.
+// A recorded machine: files below DIR/sys, DIR/proc and DIR/etc, and what is no file in
+// DIR/proc/verl-host.json: no real /proc holds such a file, so a live machine is never taken for a recording.
 // The same checks over a recording judge as they did on the machine; what was not recorded is an Error, never a guess.
 #pragma once
 
