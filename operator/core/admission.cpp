@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/text.h"
@@ -12,6 +13,10 @@
 
 namespace verl::core {
 namespace {
+
+// As in the CRD.
+constexpr std::int32_t kMostNodes = 1024;
+constexpr std::int32_t kMostGpus = 16;
 
 void add(std::vector<std::string>& all, std::vector<std::string> more) { all.insert(all.end(), more.begin(), more.end()); }
 
@@ -53,16 +58,25 @@ std::optional<AdmissionProblem> spec_problem(const Config& config, const api::Ve
   if (job.spec.image.empty()) faults.emplace_back("spec.image: is empty");
   if (job.spec.pools.empty()) faults.emplace_back("spec.pools: a job needs at least one pool");
   std::set<std::string> names;
+  std::int64_t nodes = 0;
   for (size_t i = 0; i < job.spec.pools.size(); ++i) {
     const api::Pool& pool = job.spec.pools[i];
     const std::string field = fmt::format("spec.pools[{}]", i);
     if (!names.insert(pool.name).second) faults.push_back(fmt::format("{}.name: {} appears twice", field, pool.name));
+    if (pool.nodes > kMostNodes) faults.push_back(fmt::format("{}.nodes: {}; a pool has at most {} nodes", field, pool.nodes, kMostNodes));
+    if (pool.gpus_per_node > kMostGpus) {
+      faults.push_back(fmt::format("{}.gpusPerNode: {}; a node has at most {} GPUs, ask for more nodes", field, pool.gpus_per_node, kMostGpus));
+    }
+    nodes += pool.nodes;
     if (pool.nodes < 1) faults.push_back(fmt::format("{}.nodes: {}; a pool needs at least one node", field, pool.nodes));
     if (pool.gpus_per_node < 1) faults.push_back(fmt::format("{}.gpusPerNode: {}; a pool needs at least one GPU per node", field, pool.gpus_per_node));
     add(faults, template_problems(pool.template_json, field + ".template", allowed_host_paths));
     if (!known_level(config, pool.topology)) {
       faults.push_back(fmt::format("{}.topology.level: {} is no level of this cluster; levels: {}", field, pool.topology->level, level_names(config)));
     }
+  }
+  if (nodes > kMostNodes && job.spec.pools.size() > 1) {
+    faults.push_back(fmt::format("spec.pools: {} nodes; all pools together may have at most {}", nodes, kMostNodes));
   }
   if (!known_level(config, job.spec.topology)) {
     faults.push_back(fmt::format("spec.topology.level: {} is no level of this cluster; levels: {}", job.spec.topology->level, level_names(config)));
@@ -94,20 +108,30 @@ std::optional<AdmissionProblem> priority_problem(const ClusterSnapshot& snapshot
 }
 
 std::optional<AdmissionProblem> quota_problem(const ClusterSnapshot& snapshot, const api::VerlJob& job,
-                                              const std::vector<api::Resources>& per_pod) {
+                                              const std::vector<api::Resources>& per_pod, const std::vector<api::Resources>& promised) {
+  std::vector<const api::ResourceQuota*> quotas;
   for (const auto& quota : snapshot.quotas) {
-    if (quota->meta.name_space != job.meta.name_space || quota->scoped) continue;
+    if (quota->meta.name_space == job.meta.name_space && !quota->scoped) quotas.push_back(quota.get());
+  }
+  std::sort(quotas.begin(), quotas.end(), [](const auto* a, const auto* b) { return a->meta.name < b->meta.name; });
+  const auto sum = [](const std::string& key, const std::vector<api::Resources>& pods) {
+    std::optional<std::int64_t> all;
+    for (const api::Resources& requests : pods) {
+      const auto one = taken(key, requests);
+      if (!one) continue;
+      std::int64_t more = 0;
+      all = __builtin_add_overflow(all.value_or(0), *one, &more) ? std::numeric_limits<std::int64_t>::max() : more;
+    }
+    return all;
+  };
+  for (const api::ResourceQuota* quota : quotas) {
     for (const auto& [key, hard] : quota->hard) {
-      std::int64_t gang = 0;
-      bool counted = false;
-      for (const api::Resources& requests : per_pod) {
-        const auto one = taken(key, requests);
-        counted = counted || one.has_value();
-        gang += one.value_or(0);
-      }
+      const auto wanted = sum(key, per_pod);
+      if (!wanted) continue;
+      const std::int64_t gang = *wanted;
       const auto used = quota->used.find(key);
-      const std::int64_t in_use = used == quota->used.end() ? 0 : used->second;
-      if (!counted || gang <= hard - in_use) continue;
+      const std::int64_t in_use = (used == quota->used.end() ? 0 : used->second) + sum(key, promised).value_or(0);
+      if (gang <= hard - in_use) continue;
       return AdmissionProblem{.reason = "QuotaExceeded",
                               .message = fmt::format("ResourceQuota {} allows {} of {} and {} are in use; the gang of {} pods needs {}", quota->meta.name,
                                                      amount(hard), key, amount(in_use), per_pod.size(), amount(gang))};

@@ -24,9 +24,9 @@ std::optional<AdmissionProblem> spec_problem(const Config& config, const api::Ve
 std::optional<AdmissionProblem> priority_problem(const ClusterSnapshot& snapshot, const api::VerlJob& job);
 
 // The whole gang against every ResourceQuota of the namespace; a dry run of one pod does not see it. `per_pod` are the
-// effective requests of each pod of the gang.
+// effective requests of each pod of the gang, `promised` those of pods of other gangs that no quota counts yet.
 std::optional<AdmissionProblem> quota_problem(const ClusterSnapshot& snapshot, const api::VerlJob& job,
-                                              const std::vector<api::Resources>& per_pod);
+                                              const std::vector<api::Resources>& per_pod, const std::vector<api::Resources>& promised);
 
 std::int32_t priority_of(const ClusterSnapshot& snapshot, const api::VerlJob& job);  // 0 when the class is not known
 

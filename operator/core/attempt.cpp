@@ -6,9 +6,11 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/text.h"
 #include "operator/core/pod.h"
+#include "operator/core/reason.h"
 
 namespace verl::core {
 namespace {
@@ -23,20 +25,30 @@ const ContainerState* container(const Pod& pod, std::string_view name) {
   return found == pod.containers.end() ? nullptr : &*found;
 }
 
-// {"verl.run/gate": REASON, "message": TEXT}; anything else is no word of ours.
+// {"verl.run/gate": REASON, "message": TEXT} with a REASON that our scripts write; anything else is no word of ours. The file
+// can be written by whatever runs in the container, so a reason that nobody knows must not reach a condition.
 struct Word {
   std::string reason{};
   std::string message{};
 };
 
-Word word_of(const std::string& termination_message, const char* key) {
+constexpr std::array<std::string_view, 8> kGateReasons{"Passed", "RayUnauthenticated", "NodesMissing", "RayUnreachable", "GateMisconfigured",
+                                                       "RayTokenRejected", "TrainerNotExecutable", "Interrupted"};
+constexpr std::array<std::string_view, 2> kRayReasons{"HeadUnreachable", "NodeMisconfigured"};
+constexpr size_t kLongestMessage = 16384;  // the kubelet keeps 4096 bytes
+
+template <size_t N>
+Word word_of(const std::string& termination_message, const char* key, const std::array<std::string_view, N>& known) {
+  if (termination_message.size() > kLongestMessage) return {};
   const auto document = nlohmann::json::parse(termination_message, nullptr, false);
   if (!document.is_object()) return {};
   const auto text = [&](const char* field) {
     const auto found = document.find(field);
     return found != document.end() && found->is_string() ? escape_controls(found->get<std::string>()) : std::string();
   };
-  return {text(key), text("message")};
+  Word word{text(key), text("message")};
+  if (std::find(known.begin(), known.end(), word.reason) == known.end()) return {};
+  return word;
 }
 
 // Reasons by which the kubelet or the control plane ends a pod through no fault of what runs in it.
@@ -57,6 +69,9 @@ std::string why_ended(const Pod& pod) {
   return message.empty() ? reason : reason + ": " + shorten(escape_controls(message), 300);
 }
 
+// The kubelet's words are not all words of ours: it says "OutOfnvidia.com/gpu".
+std::string reason_of(const Pod& pod, std::string_view otherwise) { return as_reason(pod.reason, otherwise); }
+
 class Judge {
  public:
   explicit Judge(const AttemptInput& input) : in_(input), placement_(*input.job.status.placement), deadlines_(input.job.spec.deadlines) {
@@ -65,6 +80,10 @@ class Judge {
   }
 
   AttemptVerdict judge() {
+    if (auto fault = placement_fault(placement_)) {
+      end(AttemptState::FailedByUs, "PlacementMalformed", *fault);
+      return verdict_;
+    }
     for (const RankPlacement& rank : placement_.ranks) {
       const Pod* pod = pod_of(rank);
       if (pod == nullptr) verdict_.missing_ranks.push_back(rank.rank);
@@ -74,7 +93,8 @@ class Judge {
     find_lost_ranks();
     if (driver_ended() || pods_ended() || ray_ended()) return verdict_;
     if (!verdict_.missing_ranks.empty()) return creating_or_vanished();
-    if (unbound() || not_started() || not_whole()) return verdict_;
+    // What once ran is not judged by the deadlines of starting: a probe that fails or a sidecar that waits ends no training.
+    if (!in_.job.status.started_at && (unbound() || not_started() || not_whole())) return verdict_;
     return running();
   }
 
@@ -124,17 +144,23 @@ class Judge {
     const ContainerState* driver = head == nullptr ? nullptr : container(*head, "driver");
     if (driver == nullptr || !driver->exit_code) return !lost_.empty() && end_lost();
     const std::int32_t code = *driver->exit_code;
-    const Word gate = word_of(driver->termination_message, "verl.run/gate");
+    const Word gate = word_of(driver->termination_message, "verl.run/gate", kGateReasons);
     if (gate.reason == "Passed" && code == 0) {
       verdict_.exit_code = 0;
       return end(AttemptState::Succeeded, "Succeeded", "the trainer ended with exit code 0");
     }
     if (!lost_.empty()) return end_lost();
     if (ended_by_others(*head) || head->meta.deleted) {
-      verdict_.rejected.push_back({head_rank.node, head->reason.empty() ? "PodDisrupted" : head->reason});
+      verdict_.rejected.push_back({head_rank.node, reason_of(*head, "PodDisrupted")});
       return end(AttemptState::FailedByUs, "HeadDisrupted", fmt::format("{} was ended: {}", place(head_rank), why_ended(*head)));
     }
     if (gate.reason == "Passed") {
+      if (const RankPlacement* rank = disrupted_rank()) {
+        const Pod& pod = *pod_of(*rank);
+        verdict_.rejected.push_back({rank->node, reason_of(pod, "PodDisrupted")});
+        return end(AttemptState::FailedByUs, "PodDisrupted",
+                   fmt::format("{} was ended, and the trainer with it (exit code {}): {}", place(*rank), code, why_ended(pod)));
+      }
       if (const RankPlacement* rank = ray_ended_before(*driver)) {
         verdict_.rejected.push_back({rank->node, "RayEnded"});
         return end(AttemptState::FailedByUs, "RayEnded",
@@ -160,6 +186,15 @@ class Judge {
                            driver->terminated_reason.empty() ? "" : " (" + driver->terminated_reason + ")"));
   }
 
+  // The first rank whose pod others have ended or are ending: the trainer's exit code then says nothing about the trainer.
+  const RankPlacement* disrupted_rank() const {
+    const auto found = std::find_if(placement_.ranks.begin(), placement_.ranks.end(), [&](const RankPlacement& rank) {
+      const Pod* pod = pod_of(rank);
+      return pod != nullptr && (pod->meta.deleted || ended_by_others(*pod));
+    });
+    return found == placement_.ranks.end() ? nullptr : &*found;
+  }
+
   // The first rank whose Ray was gone before the driver was: without its cluster a trainer can only fail.
   const RankPlacement* ray_ended_before(const ContainerState& driver) const {
     for (const RankPlacement& rank : placement_.ranks) {
@@ -172,6 +207,13 @@ class Judge {
     return nullptr;
   }
 
+  // "; container fetch ended with exit code 1": an init container that failed fails its pod before Ray was started.
+  static std::string failed_init(const Pod& pod) {
+    const auto found = std::find_if(pod.containers.begin(), pod.containers.end(),
+                                    [](const ContainerState& c) { return c.init && c.exit_code.value_or(0) != 0; });
+    return found == pod.containers.end() ? "" : fmt::format("; init container {} ended with exit code {}", found->name, *found->exit_code);
+  }
+
   bool pods_ended() {
     for (const RankPlacement& rank : placement_.ranks) {
       const Pod* pod = pod_of(rank);
@@ -180,9 +222,11 @@ class Judge {
         verdict_.rejected.push_back({rank.node, "PodDeleted"});
         return end(AttemptState::FailedByUs, "PodDeleted", fmt::format("{} is being deleted by somebody else: {}", place(rank), why_ended(*pod)));
       }
-      if (pod->phase == "Failed" && (ended_by_others(*pod) || pod->containers.empty())) {
-        verdict_.rejected.push_back({rank.node, pod->reason.empty() ? "PodFailed" : pod->reason});
-        return end(AttemptState::FailedByUs, pod->reason.empty() ? "PodFailed" : pod->reason, fmt::format("{}: {}", place(rank), why_ended(*pod)));
+      const ContainerState* ray = container(*pod, "ray");
+      const bool ray_says = ray != nullptr && ray->exit_code && !ended_by_others(*pod);  // told in ray_ended, with its exit code
+      if (pod->phase == "Failed" && !ray_says) {
+        verdict_.rejected.push_back({rank.node, reason_of(*pod, "PodFailed")});
+        return end(AttemptState::FailedByUs, reason_of(*pod, "PodFailed"), fmt::format("{}: {}{}", place(rank), why_ended(*pod), failed_init(*pod)));
       }
     }
     return false;
@@ -193,7 +237,7 @@ class Judge {
       const Pod* pod = pod_of(rank);
       const ContainerState* ray = pod == nullptr ? nullptr : container(*pod, "ray");
       if (ray == nullptr || !ray->exit_code) continue;
-      const Word said = word_of(ray->termination_message, "verl.run/ray");
+      const Word said = word_of(ray->termination_message, "verl.run/ray", kRayReasons);
       verdict_.rejected.push_back({rank.node, said.reason.empty() ? "RayEnded" : said.reason});
       const std::string detail = !said.message.empty() ? said.message : ray->terminated_reason;
       const std::string sentence = fmt::format("Ray ended in {} with exit code {}{}", place(rank), *ray->exit_code, detail.empty() ? "" : ": " + detail);
@@ -204,11 +248,17 @@ class Judge {
   }
 
   AttemptVerdict creating_or_vanished() {
-    const std::int32_t first = verdict_.missing_ranks.front();
-    const RankPlacement& rank = placement_.ranks[static_cast<size_t>(first)];
+    const RankPlacement& rank = placement_.ranks[static_cast<size_t>(verdict_.missing_ranks.front())];
     if (in_.all_seen) {
       verdict_.rejected.push_back({rank.node, "PodVanished"});
       end(AttemptState::FailedByUs, "PodVanished", fmt::format("{} was there and is gone", place(rank)));
+      return verdict_;
+    }
+    Timestamp first = in_.snapshot.now;
+    for (const Pod* pod : in_.pods) first = std::min(first, pod->meta.created);
+    if (!in_.pods.empty() && overdue(first, deadlines_.bind)) {
+      end(AttemptState::FailedByUs, "PodsNotCreated", fmt::format("{} of {} pods could be created within {} s; {} could not", in_.pods.size(),
+                                                                  placement_.ranks.size(), deadlines_.bind.count(), place(rank)));
     } else {
       end(AttemptState::Creating, "CreatingPods", fmt::format("{} of {} pods exist", in_.pods.size(), placement_.ranks.size()));
     }
@@ -250,7 +300,7 @@ class Judge {
         if (sentence.empty() || (c.waiting_reason != "ContainerCreating" && c.waiting_reason != "PodInitializing")) sentence = line;
         waiting.push_back(rank.node);
         if (overdue(pod.meta.created, deadlines_.image_pull)) {
-          verdict_.rejected.push_back({rank.node, c.waiting_reason.empty() ? "NotStarted" : c.waiting_reason});
+          verdict_.rejected.push_back({rank.node, as_reason(c.waiting_reason, "NotStarted")});
           return end(AttemptState::FailedByUs, c.waiting_reason.starts_with("ErrImage") || c.waiting_reason == "ImagePullBackOff" ? "ImagePullDeadline" : "NotStarted",
                      fmt::format("{} (for more than {} s)", line, deadlines_.image_pull.count()));
         }
@@ -288,7 +338,7 @@ class Judge {
 
   AttemptVerdict running() {
     const ContainerState* driver = container(*pod_of(placement_.ranks.front()), "driver");
-    verdict_.driver_started = driver->started_at;
+    if (driver != nullptr) verdict_.driver_started = driver->started_at;
     if (deadlines_.running && in_.job.status.started_at && overdue(*in_.job.status.started_at, *deadlines_.running)) {
       end(AttemptState::Refused, "RunningDeadline", fmt::format("the trainer ran for more than {} s", deadlines_.running->count()));
       return verdict_;
@@ -307,6 +357,17 @@ class Judge {
 };
 
 }  // namespace
+
+std::optional<std::string> placement_fault(const api::Placement& placement) {
+  if (placement.ranks.empty()) return "status.placement has no ranks";
+  std::set<std::string_view> nodes;
+  for (size_t i = 0; i < placement.ranks.size(); ++i) {
+    const RankPlacement& rank = placement.ranks[i];
+    if (rank.rank != static_cast<std::int32_t>(i)) return fmt::format("status.placement.ranks[{}] is rank {}, wants {}", i, rank.rank, i);
+    if (!nodes.insert(rank.node).second) return fmt::format("status.placement.ranks[{}]: node {} has two ranks", i, rank.node);
+  }
+  return std::nullopt;
+}
 
 std::optional<std::string> lost(const api::RankPlacement& rank, const api::Node* node) {
   if (node == nullptr) return fmt::format("node {} is gone", rank.node);

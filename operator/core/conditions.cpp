@@ -46,8 +46,8 @@ void describe(api::VerlJobStatus& status, const Situation& situation, std::int64
   set("Stalled", truth(stage == Stage::Failed), stage == Stage::Failed ? situation.reason : "NotStalled", stage == Stage::Failed ? situation.message : "");
   set("Succeeded", succeeded(stage), done ? situation.reason : "NotFinished", done ? situation.message : "");
   set("Suspended", truth(stage == Stage::Suspended), stage == Stage::Suspended ? "Suspended" : "NotSuspended", "");
-  // After the end these keep what was true of the last attempt.
-  if (!done) {
+  // After the end these keep what was true of the last attempt. A job that ends before it began has them all the same.
+  if (!done || api::find_condition(status.conditions, "PlacementFound") == nullptr) {
     set("PlacementFound", truth(situation.placed), situation.placed ? "Placed" : situation.reason, "");
     set("PodsCreated", truth(situation.pods_created), situation.pods_created ? "Created" : "NotCreated", "");
     set("RayClusterReady", truth(situation.ray_ready), situation.ray_ready ? "Whole" : "NotWhole", "");

@@ -16,16 +16,21 @@ constexpr Seconds kAskAgain{60};        // a refused dry run, a full quota, a mi
 constexpr Seconds kLinger{30};          // pods of a finished job end by themselves; then they are deleted
 constexpr Seconds kLookAgain{300};      // a waiting job is looked at this often even if nothing changes
 
+constexpr Seconds kCreateWithin{300};   // a placement whose pods cannot be created is given up, so that it holds no nodes
+
+// What the columns may show (the CRD bounds both): an absurd spec is refused by name, its sums must not be refused before.
+std::int32_t bounded(std::int64_t value, std::int64_t most) { return static_cast<std::int32_t>(std::clamp<std::int64_t>(value, 0, most)); }
+
 std::int32_t total_nodes(const api::VerlJobSpec& spec) {
-  std::int32_t nodes = 0;
+  std::int64_t nodes = 0;
   for (const api::Pool& pool : spec.pools) nodes += pool.nodes;
-  return nodes;
+  return bounded(nodes, 8192);
 }
 
 std::int32_t total_gpus(const api::VerlJobSpec& spec) {
-  std::int32_t gpus = 0;
-  for (const api::Pool& pool : spec.pools) gpus += pool.nodes * pool.gpus_per_node;
-  return gpus;
+  std::int64_t gpus = 0;
+  for (const api::Pool& pool : spec.pools) gpus = std::min<std::int64_t>(gpus + std::int64_t{pool.nodes} * pool.gpus_per_node, 131072);
+  return bounded(gpus, 131072);
 }
 
 std::string clock_time(Timestamp t) { return format_rfc3339(t).substr(11, 8); }
@@ -80,11 +85,15 @@ class Planner {
       return queued();
     }
     delete_pods(stale_, "of another attempt");
-    if (!in_.withdrawn.empty()) {
-      status_.placement.reset();
-      return settle({.stage = Stage::Waiting, .phase = "Queued", .reason = "PlacementWithdrawn", .message = in_.withdrawn});
-    }
+    if (!in_.withdrawn.empty()) return withdraw("PlacementWithdrawn", in_.withdrawn);
     running_attempt();
+  }
+
+  // No pod was made yet: the job goes back to its place in the queue and no restart is counted.
+  void withdraw(std::string reason, std::string message) {
+    status_.placement.reset();
+    status_.head_address.clear();
+    settle({.stage = Stage::Waiting, .phase = "Queued", .reason = std::move(reason), .message = std::move(message)});
   }
 
   void settle(const Situation& situation) {
@@ -117,6 +126,11 @@ class Planner {
   // The end is written before any pod is deleted. Pods that have ended keep their logs until the job goes.
   void after_the_end() {
     const Timestamp end = *job_.status.finished_at;
+    // A later change of the spec changes nothing about the end, but who waits for it to be seen shall not wait for ever.
+    if (status_.observed_generation != job_.meta.generation) {
+      status_.observed_generation = job_.meta.generation;
+      for (api::Condition& condition : status_.conditions) condition.observed_generation = job_.meta.generation;
+    }
     if (now_ >= end + kLinger) {
       std::vector<const api::Pod*> alive;
       for (const api::Pod* pod : in_.pods) {
@@ -162,7 +176,7 @@ class Planner {
   void queued() {
     if (const auto problem = spec_problem(in_.snapshot.config, job_, host_paths(in_.snapshot))) {
       // Terminal for this generation only: a corrected spec is looked at again.
-      return settle({.stage = Stage::Failed, .phase = "Invalid", .reason = problem->reason, .message = problem->message});
+      return settle({.stage = Stage::Failed, .phase = "Failed", .reason = problem->reason, .message = problem->message});
     }
     if (!status_.queued_at) status_.queued_at = now_;
     const Timestamp since = *status_.queued_at;
@@ -191,17 +205,17 @@ class Planner {
         if (!stale) current.push_back(&run);
       }
     }
+    for (const DryRun* run : current) {
+      if (run->allowed) continue;
+      wait(run->refusal_reason, run->refusal_message, run->asked + kAskAgain);
+      return false;
+    }
     if (current.size() < job_.spec.pools.size()) {
       Bytes memory{};
       for (const auto& policy : in_.snapshot.policies) memory = std::max(memory, policy->spec.memory_per_gpu.value_or(Bytes{}));
       out_.plan.actions.emplace_back(dry_run_pods(in_.snapshot.config, job_, memory));
       // What stood there before stays until the answer is known.
-      if (job_.status.conditions.empty()) wait("Checking", "the apiserver is asked whether it would take the pods", std::nullopt);
-      return false;
-    }
-    for (const DryRun* run : current) {
-      if (run->allowed) continue;
-      wait(run->refusal_reason, run->refusal_message, run->asked + kAskAgain);
+      if (job_.status.conditions.empty() || job_.status.phase.empty()) wait("Checking", "the apiserver is asked whether it would take the pods", std::nullopt);
       return false;
     }
     return true;
@@ -213,7 +227,7 @@ class Planner {
       const auto ranks = rank_needs(in_.snapshot, in_.ledger, job_, *decision.placement);
       std::vector<api::Resources> per_pod;
       for (const RankNeeds& rank : ranks) per_pod.push_back(rank.needs.requests);
-      if (const auto problem = quota_problem(in_.snapshot, job_, per_pod)) {
+      if (const auto problem = quota_problem(in_.snapshot, job_, per_pod, in_.ledger.promised_in(job_.meta.name_space))) {
         wait(problem->reason, problem->message, now_ + kAskAgain);
         decision.placement.reset();
         decision.reason = problem->reason;
@@ -244,6 +258,17 @@ class Planner {
     const bool all_there = verdict.missing_ranks.empty();
     switch (verdict.state) {
       case AttemptState::Creating: {
+        if (!stale_.empty()) {
+          return settle({.stage = Stage::Waiting, .phase = "Starting", .reason = "WaitingForPodsToEnd",
+                         .message = fmt::format("{} pods of an earlier attempt are still there; pods are made when they are gone", stale_.size()), .placed = true});
+        }
+        if (const DryRun* refusal = refused_since(placement.decided)) {
+          if (current_.empty()) return withdraw(refusal->refusal_reason, refusal->refusal_message);
+          return failed_by_us({.state = AttemptState::FailedByUs, .reason = refusal->refusal_reason, .message = refusal->refusal_message});
+        }
+        if (current_.empty() && now_ >= placement.decided + kCreateWithin) {
+          return withdraw("PodsNotCreated", fmt::format("none of its {} pods could be created within {} s", placement.ranks.size(), kCreateWithin.count()));
+        }
         create_pods(placement, verdict);
         return settle({.stage = Stage::Waiting, .phase = "Starting", .reason = verdict.reason, .message = verdict.message, .placed = true});
       }
@@ -260,6 +285,16 @@ class Planner {
       case AttemptState::FailedByUs: return failed_by_us(verdict);
       case AttemptState::Refused: return finish(Stage::Failed, "Failed", verdict.reason, verdict.message);
     }
+  }
+
+  // What the apiserver said when it would not take a pod of this gang, though its dry run had passed.
+  const DryRun* refused_since(Timestamp decided) const {
+    const auto runs = in_.snapshot.dry_runs.find(job_.meta.uid);
+    if (runs == in_.snapshot.dry_runs.end()) return nullptr;
+    const auto found = std::find_if(runs->second.begin(), runs->second.end(), [&](const DryRun& run) {
+      return !run.allowed && run.job_generation == job_.meta.generation && run.asked >= decided;
+    });
+    return found == runs->second.end() ? nullptr : &*found;
   }
 
   void create_pods(const api::Placement& placement, const AttemptVerdict& verdict) {

@@ -14,15 +14,23 @@ const fit::NodeUse& Ledger::use(std::string_view node) const {
   return found == uses_.end() ? kNone : found->second;
 }
 
-void Ledger::promise(const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods) {
+const std::vector<api::Resources>& Ledger::promised_in(std::string_view name_space) const {
+  static const std::vector<api::Resources> kNone{};
+  const auto found = unmade_.find(name_space);
+  return found == unmade_.end() ? kNone : found->second;
+}
+
+void Ledger::promise(const std::string& name_space, const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods) {
   for (const RankNeeds& rank : ranks) {
     const std::string number = std::to_string(rank.input.rank.rank);
-    const bool there = std::any_of(pods.begin(), pods.end(), [&](const api::Pod* pod) {
-      const auto label = pod->meta.labels.find(std::string(api::kRankLabel));
-      // A pod that waits for the scheduler holds nothing yet: its promise stays.
-      return label != pod->meta.labels.end() && label->second == number && !(pod->node_name.empty() && pod->nominated_node.empty());
+    const auto pod = std::find_if(pods.begin(), pods.end(), [&](const api::Pod* one) {
+      const auto label = one->meta.labels.find(std::string(api::kRankLabel));
+      return label != one->meta.labels.end() && label->second == number;
     });
-    if (!there) fit::add(uses_[rank.input.rank.node], rank.needs.requests, rank.needs.host_ports);
+    if (pod == pods.end()) unmade_[name_space].push_back(rank.needs.requests);
+    // A pod that waits for the scheduler holds nothing yet: its promise stays.
+    const bool holds = pod != pods.end() && !((*pod)->node_name.empty() && (*pod)->nominated_node.empty());
+    if (!holds) fit::add(uses_[rank.input.rank.node], rank.needs.requests, rank.needs.host_ports);
   }
 }
 

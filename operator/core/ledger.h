@@ -21,10 +21,14 @@ class Ledger {
 
   const fit::NodeUse& use(std::string_view node) const;
 
-  // Adds the ranks that have no pod among `pods` yet.
-  void promise(const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods);
+  // Adds the ranks of a gang in `name_space` that have no pod among `pods` yet.
+  void promise(const std::string& name_space, const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods);
+
+  // Requests of pods that will be made in this namespace and that no ResourceQuota counts yet, one entry a pod.
+  const std::vector<api::Resources>& promised_in(std::string_view name_space) const;
 
  private:
+  std::map<std::string, std::vector<api::Resources>, std::less<>> unmade_{};
   fit::UseByNode uses_{};
 };
 

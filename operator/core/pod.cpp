@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/quantity.h"
@@ -159,7 +160,7 @@ class Renderer {
       spec["containers"].push_back(driver());
     }
     for (const char* field : {"nodeSelector", "imagePullSecrets", "serviceAccountName", "automountServiceAccountToken",
-                              "securityContext", "terminationGracePeriodSeconds", "initContainers"}) {
+                              "securityContext", "terminationGracePeriodSeconds", "initContainers", "runtimeClassName"}) {
       if (const json* value = json_at(template_, {"spec", field})) spec[field] = *value;
     }
     if (const json* containers = json_at(template_, {"spec", "containers"}); containers != nullptr && containers->is_array()) {
@@ -227,7 +228,7 @@ class Renderer {
     Share share{.cores = self_.size.cores, .memory = self_.size.memory.count};
     if (head_) {
       share.cores -= kDriverCores;
-      share.memory -= kDriverMemory.count;
+      share.memory -= driver_memory(self_.size.memory).count;
     }
     json container{{"name", "ray"},
                    {"image", job_.spec.image},
@@ -248,7 +249,8 @@ class Renderer {
     auto env = common_environment();
     env["VERL_RUN_RAY_AUTH"] = token() ? "token" : "disabled";
     // The gate outlasts the operator's own deadlines: the operator's verdict names the pod, the gate's the Ray node.
-    env["VERL_RUN_GATE_SECONDS"] = std::to_string((job_.spec.deadlines.image_pull + job_.spec.deadlines.starting).count());
+    const api::Deadlines& limits = job_.spec.deadlines;
+    env["VERL_RUN_GATE_SECONDS"] = std::to_string((limits.bind + limits.image_pull + limits.starting).count());
     env["VERL_RUN_TRAINER"] = json(trainer_argv(job_.spec)).dump(-1, ' ', false, json::error_handler_t::replace);
     json expected = json::array();
     for (const RankInput& other : all_) {
@@ -263,13 +265,14 @@ class Renderer {
                    {"image", job_.spec.image},
                    {"command", json::array({"python3", "-u", "-c", std::string(kDriverGateScript)})},
                    {"env", env_list(env)},
-                   {"resources", resources_of({.cores = kDriverCores, .memory = kDriverMemory.count}, nullptr, config_)},
+                   {"resources", resources_of({.cores = kDriverCores, .memory = driver_memory(self_.size.memory).count}, nullptr, config_)},
                    {"terminationMessagePath", kTerminationLog},
                    {"volumeMounts", mounts(user)},
                    // Ready means that the gate has let the trainer start.
                    {"readinessProbe",
                     {{"exec", {{"command", json::array({"/bin/sh", "-c", std::string("grep -q '\"Passed\"' ") + kTerminationLog})}}},
-                     {"periodSeconds", 5}}}};
+                     {"periodSeconds", 5},
+                     {"timeoutSeconds", 5}}}};
     merge_user(container, user);
     return container;
   }
@@ -313,17 +316,23 @@ class Renderer {
   json template_{};
 };
 
+std::int64_t product(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
+}
+
 std::string dumped(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace
 
+Bytes driver_memory(Bytes pod) { return {std::clamp(pod.count / 8 / kMiB.count * kMiB.count, kGiB.count, 4 * kGiB.count)}; }
+
 PodSize nominal_size(const api::Pool& pool, Bytes memory_per_gpu) {
-  constexpr Bytes kLeast{2 * kDriverMemory.count};
   const TemplateResources asked = template_resources(pool.template_json);
-  PodSize size{.cores = pool.gpus_per_node + kDriverCores, .gpus = pool.gpus_per_node};
+  PodSize size{.cores = std::int64_t{pool.gpus_per_node} + kDriverCores, .gpus = pool.gpus_per_node};
   if (asked.cpu) size.cores = std::max(*asked.cpu / 1000, kDriverCores + 1);
-  size.memory.count = asked.memory ? *asked.memory / 1000 : memory_per_gpu.count * pool.gpus_per_node;
-  size.memory = std::max(size.memory, kLeast);
+  size.memory.count = asked.memory ? *asked.memory / 1000 : product(memory_per_gpu.count, pool.gpus_per_node);
+  size.memory = std::max(size.memory, kLeastMemory);
   return size;
 }
 
@@ -335,8 +344,9 @@ std::int32_t logical_cpus(const PodSize& size, std::int32_t nodes) {
   constexpr std::int32_t kCpusPerGpu = 3;       // verl's max_colocate_count
   constexpr std::int32_t kSharedActors = 9;     // TransferQueue's controller and eight storage units
   constexpr std::int32_t kSpare = 2;            // one free CPU where an actor is placed, one for Ray itself
-  const std::int32_t wanted = kCpusPerGpu * size.gpus + (kSharedActors + nodes - 1) / std::max(nodes, 1) + kSpare;
-  return std::max(wanted, static_cast<std::int32_t>(size.cores));
+  const std::int64_t gang = std::max(nodes, 1);
+  const std::int64_t wanted = kCpusPerGpu * std::int64_t{size.gpus} + (kSharedActors + gang - 1) / gang + kSpare;
+  return static_cast<std::int32_t>(std::clamp<std::int64_t>(std::max(wanted, size.cores), 0, 1'000'000));
 }
 
 std::string render_pod(const Config& config, const api::VerlJob& job, const api::Placement& placement,

@@ -21,7 +21,11 @@ struct PodSize {
 };
 
 constexpr std::int64_t kDriverCores = 1;
-constexpr Bytes kDriverMemory{4 * kGiB.count};
+constexpr Bytes kLeastMemory{2 * kGiB.count};  // of a pod
+
+// What the driver gets of the pod's memory: an eighth, between 1 and 4 GiB. The trainer's work is done by Ray's workers; what
+// stays in the driver is Python with torch imported.
+Bytes driver_memory(Bytes pod);
 
 struct RankInput {
   api::RankPlacement rank{};

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "api/node.h"
 #include "base/quantity.h"
 #include "base/text.h"
 #include "operator/core/json_at.h"
@@ -22,7 +23,7 @@ const Names kMetadataFields{"labels", "annotations"};
 const Names kSpecFields{"containers",         "initContainers", "volumes",
                         "tolerations",        "nodeSelector",   "imagePullSecrets",
                         "serviceAccountName", "automountServiceAccountToken",
-                        "securityContext",    "terminationGracePeriodSeconds"};
+                        "securityContext",    "terminationGracePeriodSeconds", "runtimeClassName"};
 const Names kRayFields{"name", "env", "envFrom", "resources", "volumeMounts", "securityContext", "imagePullPolicy"};
 const Names kSidecarFields{"name",      "image",        "command",         "args",          "env",           "envFrom",
                            "resources", "volumeMounts", "securityContext", "imagePullPolicy", "workingDir",  "ports",
@@ -108,7 +109,8 @@ class Checker {
       for (const auto& item : value[kind].items()) {
         const std::string path = at + "." + kind + "[" + item.key() + "]";
         if (!item.value().is_string()) add(path, "must be a string");
-        if (item.key().starts_with("verl.run/") || item.key().starts_with("app.kubernetes.io/")) add(path, "is the operator's");
+        const bool owned = item.key() == "karpenter.sh/do-not-disrupt" || item.key() == "cluster-autoscaler.kubernetes.io/safe-to-evict";
+        if (owned || item.key().starts_with("verl.run/") || item.key().starts_with("app.kubernetes.io/")) add(path, "is the operator's");
       }
     }
   }
@@ -136,6 +138,8 @@ class Checker {
         if (!object(t, path, {"key", "operator", "value", "effect", "tolerationSeconds"})) continue;
         if (!t.contains("key") || !t["key"].is_string() || t["key"].get<std::string>().empty()) {
           add(path, "tolerates every taint, also those of dying nodes; name the key");
+        } else if (t["key"].get<std::string>().starts_with("node.kubernetes.io/")) {
+          add(path + ".key", fmt::format("{} marks nodes that are sick, cordoned or going away; the operator decides about those", t["key"].get<std::string>()));
         }
       }
     }
@@ -157,7 +161,7 @@ class Checker {
     if (init && value.value("restartPolicy", json("Always")) != "Always") add(at + ".restartPolicy", "must be Always or absent");
     if (!init && value.contains("restartPolicy")) add(at + ".restartPolicy", reason_of("restartPolicy"));
     if (value.contains("securityContext")) security(value["securityContext"], at + ".securityContext");
-    if (const json* env = list(value, "env", at)) environment(*env, at);
+    if (const json* env = list(value, "env", at)) environment(*env, at, name == "ray");
     if (const json* ports = list(value, "ports", at)) {
       for (size_t i = 0; i < ports->size(); ++i) {
         if ((*ports)[i].is_object() && (*ports)[i].contains("hostPort")) {
@@ -185,7 +189,7 @@ class Checker {
     }
   }
 
-  void environment(const json& env, const std::string& at) {
+  void environment(const json& env, const std::string& at, bool ray) {
     for (size_t i = 0; i < env.size(); ++i) {
       const std::string path = fmt::format("{}.env[{}]", at, i);
       if (!env[i].is_object() || !env[i].contains("name") || !env[i]["name"].is_string()) {
@@ -195,6 +199,10 @@ class Checker {
       const std::string name = env[i]["name"];
       if (name.starts_with("VERL_RUN_") || name == "RAY_ADDRESS" || name.starts_with("RAY_AUTH_")) {
         add(path + ".name", fmt::format("{} is set by the operator", name));
+      } else if (ray && (name.starts_with("NCCL_") || name.starts_with("GLOO_"))) {
+        add(path + ".name", fmt::format("{} belongs in spec.nccl.env, where it is the same for all pods", name));
+      } else if (ray && (name == "CUDA_VISIBLE_DEVICES" || name == "NVIDIA_VISIBLE_DEVICES")) {
+        add(path + ".name", fmt::format("{} is set by Ray and the device plugin", name));
       }
     }
   }
@@ -209,6 +217,7 @@ class Checker {
       }
       for (const auto& item : value[kind].items()) {
         const std::string text = item.value().is_string() ? item.value().get<std::string>() : item.value().dump();
+        if (item.key() == api::kGpuResource) add(at + "." + kind + "[" + item.key() + "]", "GPUs are asked for with gpusPerNode of the pool");
         if (!parse_quantity_milli(text)) add(at + "." + kind + "[" + item.key() + "]", fmt::format("{} is no quantity", item.value().dump()));
       }
     }

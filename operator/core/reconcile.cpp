@@ -54,7 +54,7 @@ Round plan_round(const ClusterSnapshot& snapshot) {
         }
       }
       std::vector<RankNeeds> ranks = rank_needs(snapshot, ledger, *job, *job->status.placement);
-      ledger.promise(ranks, current_pods(pods_of, *job));
+      ledger.promise(job->meta.name_space, ranks, current_pods(pods_of, *job));
       needs.emplace(job->meta.uid, std::move(ranks));
     }
   }
@@ -71,7 +71,7 @@ Round plan_round(const ClusterSnapshot& snapshot) {
     JobPlan planned = plan_job(input);
     if (planned.decision) {
       if (planned.decision->placement) {
-        ledger.promise(rank_needs(snapshot, ledger, *job, *planned.decision->placement), {});
+        ledger.promise(job->meta.name_space, rank_needs(snapshot, ledger, *job, *planned.decision->placement), {});
       }
       round.decisions.emplace(job->meta.uid, std::move(*planned.decision));
     }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -46,16 +47,19 @@ std::vector<std::string> trainer_problems(const api::VerlJobSpec& spec) {
   if (spec.trainer.module.empty() == spec.trainer.command.empty()) {
     problems.emplace_back("spec.trainer: exactly one of module and command is needed");
   }
-  for (const auto& [key, value] : sizes(spec)) {
-    const auto found = spec.trainer.overrides.find(key);
-    if (found != spec.trainer.overrides.end() && found->second != value) {
+  const auto wanted = sizes(spec);
+  for (const auto& [key, value] : spec.trainer.overrides) {
+    // Hydra reads "+key" and "++key" as setting the key all the same, "~key" as taking it away.
+    const std::string plain = key.substr(std::min(key.find_first_not_of("+~"), key.size()));
+    const auto size = wanted.find(plain);
+    if (size != wanted.end() && (size->second != value || key.starts_with('~'))) {
       problems.push_back(fmt::format("spec.trainer.overrides[{}]: {} contradicts spec.pools, which say {}; leave it out, the operator fills it in",
-                                     key, found->second, value));
+                                     key, value, size->second));
     }
-  }
-  // Joining a cluster and sizing one exclude each other in ray.init (Ray refuses num_cpus with an address).
-  if (spec.trainer.overrides.contains("ray_kwargs.ray_init.num_cpus")) {
-    problems.emplace_back("spec.trainer.overrides[ray_kwargs.ray_init.num_cpus]: the trainer joins a running Ray cluster, which cannot be resized; leave it out");
+    // Joining a cluster and sizing one exclude each other in ray.init (Ray refuses num_cpus with an address).
+    if (plain == "ray_kwargs.ray_init.num_cpus") {
+      problems.push_back(fmt::format("spec.trainer.overrides[{}]: the trainer joins a running Ray cluster, which cannot be resized; leave it out", key));
+    }
   }
   return problems;
 }
