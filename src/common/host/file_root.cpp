@@ -70,7 +70,14 @@ Result<int> FileRoot::open_below(std::string_view path, int flags) const {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags | O_CLOEXEC);
   how.resolve = RESOLVE_IN_ROOT;
-  const long fd = ::syscall(SYS_openat2, fd_, std::string(path).c_str(), &how, sizeof how);
+  // The kernel gives up with EAGAIN whenever anything on the machine is renamed or mounted while it resolves ".." or a link:
+  // it cannot rule out then that the path left the root. Trying again is what openat2(2) asks for; a busy machine needs many.
+  constexpr int kTries = 1000;
+  long fd = -1;
+  for (int i = 0; i < kTries; ++i) {
+    fd = ::syscall(SYS_openat2, fd_, std::string(path).c_str(), &how, sizeof how);
+    if (fd >= 0 || errno != EAGAIN) break;
+  }
   if (fd < 0) return failed("opening", path, errno);
   return static_cast<int>(fd);
 }
