@@ -86,6 +86,7 @@ class Fleet:
         make = ROOT / "tests/agent/make-host-tree"
         subprocess.run([sys.executable, str(make), str(folder), "--address", self.address(number), "--boot-id", self.boot_id(number), *faults],
                        check=True, capture_output=True, timeout=60)
+        (pathlib.Path(folder) / "etc").mkdir(exist_ok=True)  # a host without nccl.conf has an /etc all the same
 
     def make_trees(self):
         for number in self.numbers():

@@ -253,6 +253,7 @@ def main():
     if options.renamed:
         options.fleet = dict(prefix="gpu-", rack_key="example.com/row", rack_prefix="row-", name_space="research", operator_space="verl", network="172.20", shuffle=2)
     folder = tempfile.mkdtemp(prefix="verl-demo.")
+    os.chmod(folder, 0o755)  # the agents run as a user of their own and read the hosts in it
     story = Story(options, folder)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     code = 1
