@@ -120,6 +120,8 @@ void read_container_status(Element value, api::ContainerState& out, const Place&
   each_field(value, at, faults, [&](std::string_view key, Element field, const Place& place) {
     if (key == "name") {
       read(field, out.name, place, faults);
+    } else if (key == "ready") {
+      read(field, out.ready, place, faults);
     } else if (key == "state") {
       read_state(field, out, place, faults);
     } else if (key == "lastState") {

@@ -87,7 +87,7 @@ constexpr const char* kPod = R"({
     "conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable", "message": "m", "lastTransitionTime": "2026-11-30T10:00:00Z"}],
     "initContainerStatuses": [{"name": "copy", "state": {"terminated": {"exitCode": 0, "reason": "Completed", "startedAt": "2026-11-30T10:00:01Z", "finishedAt": "2026-11-30T10:00:02Z"}}}],
     "containerStatuses": [
-      {"name": "ray", "state": {"running": {"startedAt": "2026-11-30T10:00:03Z"}}},
+      {"name": "ray", "ready": true, "state": {"running": {"startedAt": "2026-11-30T10:00:03Z"}}},
       {"name": "driver", "state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}},
       {"name": "side", "state": {"waiting": {"reason": "CrashLoopBackOff"}}, "lastState": {"terminated": {"exitCode": 3}}},
       {"name": "done", "state": {"terminated": {"exitCode": 7, "reason": "Error", "message": "{}"}}}]},
@@ -115,7 +115,7 @@ TEST(Pod, OfAJobKeepsHowItsContainersFare) {
   copy.terminated_reason = "Completed";
   copy.started_at = parse_rfc3339("2026-11-30T10:00:01Z");
   copy.finished_at = parse_rfc3339("2026-11-30T10:00:02Z");
-  api::ContainerState ray{.name = "ray", .init = false, .started = true, .running = true};
+  api::ContainerState ray{.name = "ray", .init = false, .started = true, .running = true, .ready = true};
   ray.started_at = parse_rfc3339("2026-11-30T10:00:03Z");
   api::ContainerState driver{.name = "driver"};
   driver.waiting_reason = "ImagePullBackOff";
