@@ -319,6 +319,7 @@ class Planner {
     status_.placement.reset();
     status_.started_at.reset();
     status_.head_address.clear();
+    status_.ready = fmt::format("0/{}", status_.nodes);
     status_.queued_at = now_;
     settle({.stage = Stage::Recovering, .phase = "Recovering", .reason = verdict.reason,
             .message = fmt::format("attempt {} ended: {}", status_.attempts.started, verdict.message)});

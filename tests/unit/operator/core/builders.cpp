@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "base/quantity.h"
+#include "operator/core/json_at.h"
 
 namespace verl::core::testing {
 namespace {
@@ -23,9 +25,12 @@ std::vector<Shared<T>> shared_values(const std::map<std::string, T>& values) {
 api::Resources requests_of(const json& pod) {
   api::Resources sum;
   for (const json& container : pod["spec"]["containers"]) {
-    if (!container.contains("resources") || !container["resources"].contains("requests")) continue;
-    for (const auto& item : container["resources"]["requests"].items()) {
-      sum[item.key()] += parse_quantity_milli(item.value().get<std::string>()).value_or(0);
+    const json* requests = json_at(container, {"resources", "requests"});
+    if (requests == nullptr || !requests->is_object()) continue;
+    for (const auto& item : requests->items()) {
+      const std::int64_t amount = item.value().is_string() ? parse_quantity_milli(item.value().get<std::string>()).value_or(0) : 0;
+      std::int64_t& all = sum[item.key()];
+      if (__builtin_add_overflow(all, amount, &all)) all = std::numeric_limits<std::int64_t>::max();
     }
   }
   return sum;
@@ -43,8 +48,13 @@ api::Pod pod_of(const json& manifest, Timestamp now) {
   pod.owner_uid = manifest["metadata"]["ownerReferences"][0]["uid"];
   pod.requests = requests_of(manifest);
   for (const json& container : manifest["spec"]["containers"]) {
-    for (const json& port : container.value("ports", json::array())) {
-      pod.host_ports.push_back({.ip = "", .protocol = "TCP", .port = port.value("hostPort", port["containerPort"].get<std::int32_t>())});
+    const json* ports = json_at(container, {"ports"});
+    if (ports == nullptr || !ports->is_array()) continue;
+    for (const json& port : *ports) {
+      const json* number = json_at(port, {"containerPort"});
+      if (number != nullptr && number->is_number_integer()) {
+        pod.host_ports.push_back({.ip = "", .protocol = "TCP", .port = static_cast<std::int32_t>(number->get<std::int64_t>())});
+      }
     }
   }
   return pod;

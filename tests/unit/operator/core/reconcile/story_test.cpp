@@ -280,6 +280,7 @@ TEST(Story, RecoveringIsNeitherReadyNorStalled) {
   sim.round();
   EXPECT_THAT(condition_line(sim.job("a").status), StartsWith("Ready=False/NodeLost Reconciling=True/Recovering Stalled=False/NotStalled Succeeded=Unknown/"));
   EXPECT_EQ(condition(sim.job("a").status, "Ready").message, "attempt 1 ended: node n00 has rebooted");
+  EXPECT_EQ(sim.job("a").status.ready, "0/2");
 }
 
 // ---- what goes wrong between a placement and its pods
