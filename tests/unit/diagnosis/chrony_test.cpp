@@ -110,7 +110,7 @@ TEST(Chrony, SourcesAreRead) {
   put(bytes, 0, 2);
   put(bytes, 0xFF, 2);
   put(bytes, 17, 4);
-  put(bytes, 0, 16);
+  bytes.append(16, '\0');
   const auto source = parse_source(bytes, 4);
   ASSERT_TRUE(source) << source.error().message;
   const Source wanted{.address = "fd00::", .poll = -2, .stratum = 2, .state = SourceState::Selected, .mode = SourceMode::Peer, .reach = 0xFF, .since_sample = 17};
