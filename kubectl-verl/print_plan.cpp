@@ -25,7 +25,7 @@ std::string left_out_lines(const DomainAnswer& domain, const Style& style) {
   std::string out;
   for (const auto& entry : same) {
     const auto& [unknown, reason, message] = entry.first;
-    const std::string names = style.all ? join(entry.second, " ") : join_some(entry.second, 8);
+    const std::string names = style.all ? join(entry.second, ", ") : join_some(entry.second, 8);
     out += fmt::format("    {} {}  {}{}{}\n", mark(unknown ? Verdict::Unknown : Verdict::Fail, style), shown(names, style), shown(reason, style), message.empty() ? "" : ": ",
                        shown(message, style));
   }
@@ -39,7 +39,7 @@ std::string names_line(const DomainAnswer& domain, Place place, const std::strin
   }
   if (names.empty()) return "";
   const bool all = style.all || place == Place::Chosen;
-  return fmt::format("    {} {}{}\n", mark(Verdict::Pass, style), shown(all ? join(names, " ") : join_some(names, 16), style), label);
+  return fmt::format("    {} {}{}\n", mark(Verdict::Pass, style), shown(all ? join(names, ", ") : join_some(names, 16), style), label);
 }
 
 std::string domain_lines(const PlanAnswer& answer, const Style& style) {

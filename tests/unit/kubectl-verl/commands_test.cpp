@@ -1,0 +1,328 @@
+// The commands over exported files, compared with golden files; VERL_UPDATE_GOLDENS writes these first.
+#include "kubectl-verl/commands.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "codec/encode.h"
+#include "kubectl-verl/plan.h"
+#include "kubectl-verl/source.h"
+
+namespace verl::cli {
+namespace {
+
+using nlohmann::json;
+
+std::string folder() {
+  const char* source = std::getenv("VERL_SOURCE");
+  return std::string(source == nullptr ? "." : source) + "/tests/unit/kubectl-verl/";
+}
+
+std::string read(const std::string& path) {
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+std::string golden(const std::string& name, const std::string& actual) {
+  const std::string path = folder() + "golden/" + name;
+  if (std::getenv("VERL_UPDATE_GOLDENS") != nullptr) std::ofstream(path) << actual;
+  return read(path);
+}
+
+struct Outcome {
+  int code{-1};
+  std::string out{};
+  std::string err{};
+};
+
+using Command = int (*)(const Options&, const Edges&);
+
+Outcome run(Command command, const Options& options) {
+  std::ostringstream out;
+  std::ostringstream err;
+  const kube::ClientEnvironment environment{};
+  const int code = command(options, {.out = out, .err = err, .environment = environment});
+  return {code, out.str(), err.str()};
+}
+
+Options twelve() { return {.from = {folder() + "exports/twelve.json"}}; }
+
+class Written {  // a file for one test
+ public:
+  explicit Written(const std::string& text) {
+    static int count = 0;
+    path_ = std::filesystem::temp_directory_path() / ("verl-cli-test-" + std::to_string(::getpid()) + "-" + std::to_string(count++));
+    std::ofstream(path_) << text;
+  }
+  ~Written() { std::filesystem::remove(path_); }
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_{};
+};
+
+json twelve_json() { return json::parse(read(folder() + "exports/twelve.json")); }
+
+json& item(json& document, const std::string& kind, const std::string& name) {
+  for (json& one : document["items"]) {
+    if (one["kind"] == kind && one["metadata"]["name"] == name) return one;
+  }
+  ADD_FAILURE() << "no " << kind << " " << name;
+  return document;
+}
+
+TEST(ReportCommand, PrintsTheTableOfTheGolden) {
+  const Outcome outcome = run(run_report, twelve());
+  EXPECT_EQ(outcome.out, golden("report.txt", outcome.out));
+  EXPECT_EQ(outcome.code, kExitFindings);
+  EXPECT_EQ(outcome.err, "");
+}
+
+TEST(ReportCommand, LooksOnNodesOfAllSortsInJson) {
+  Options options = twelve();
+  options.format = report::Format::Json;
+  const json document = json::parse(run(run_report, options).out);
+  EXPECT_EQ(document["counts"], (json{{"errors", 1}, {"warnings", 1}, {"unknown", 3}}));
+  EXPECT_EQ(document["time"], "2026-11-30T10:42:07Z");
+  EXPECT_EQ(document["nodes"].size(), 12U);
+  EXPECT_EQ(document["nodes"][0]["name"], "n05");
+}
+
+TEST(ReportCommand, ExitsWellOnlyWhenNothingIsUnknown) {
+  json document = twelve_json();
+  json kept = json::array();
+  for (const json& one : document["items"]) {
+    const std::string name = one["metadata"]["name"];
+    if (name != "n05" && name != "n06" && name != "n07" && name != "n09") kept.push_back(one);
+  }
+  document["items"] = kept;
+  const Written well(document.dump());
+  Options options{.from = {well.path()}};
+  EXPECT_EQ(run(run_report, options).code, kExitWell) << run(run_report, options).out;
+  options.fail_on = report::FailOn::Warning;
+  EXPECT_EQ(run(run_report, options).code, kExitFindings);
+  document["notRead"] = json::array({{{"resource", "leases.coordination.k8s.io"}, {"why", "forbidden"}}});
+  const Written unread_file(document.dump());
+  const Outcome outcome = run(run_report, {.from = {unread_file.path()}});
+  EXPECT_EQ(outcome.code, kExitFindings);
+  EXPECT_NE(outcome.out.find("the heartbeats could not be read: forbidden"), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("Largest ready set: 0 nodes / 0 GPUs"), std::string::npos) << outcome.out;
+}
+
+TEST(ReportCommand, KnowsNothingOfFreshnessOnAPlainListUnlessToldToAssumeIt) {
+  json list{{"apiVersion", "v1"}, {"kind", "List"}, {"items", twelve_json()["items"]}};
+  const Written plain(list.dump());
+  Options options{.from = {plain.path()}, .levels = {"rack=verl.run/rack"}};
+  const Outcome unknown = run(run_report, options);
+  EXPECT_EQ(unknown.code, kExitFindings);
+  EXPECT_NE(unknown.out.find("FreshnessUnknown"), std::string::npos);
+  EXPECT_NE(unknown.out.find("Largest ready set: 0 nodes"), std::string::npos);
+  options.assume_fresh = true;
+  const Outcome assumed = run(run_report, options);
+  EXPECT_NE(assumed.out.find("assumed by --assume-fresh"), std::string::npos);
+  EXPECT_NE(assumed.out.find("Largest ready set: 9 nodes / 72 GPUs; in one rack 4 / 32 (r0)"), std::string::npos) << assumed.out;
+}
+
+TEST(ReportCommand, DoesNotTakeALeaseElsewhereForAHeartbeat) {
+  json document = twelve_json();
+  for (json& one : document["items"]) {
+    if (one["kind"] == "Lease") one["metadata"]["namespace"] = "attacker";
+  }
+  const Written file(document.dump());
+  EXPECT_NE(run(run_report, {.from = {file.path()}}).out.find("Largest ready set: 0 nodes"), std::string::npos);
+}
+
+TEST(ReportCommand, SaysThatNoOperatorLeadsWhenItsLeaseRanOut) {
+  json document = twelve_json();
+  item(document, "Lease", "verl-operator")["metadata"]["managedFields"][0]["time"] = "2026-11-30T10:41:00Z";
+  const Written file(document.dump());
+  const Outcome outcome = run(run_report, {.from = {file.path()}});
+  EXPECT_NE(outcome.out.find("verl-operator-0_ab last renewed its lease at 2026-11-30T10:41:00Z, for 15 s"), std::string::npos) << outcome.out;
+}
+
+TEST(PlanCommand, PrintsWhereAJobWouldGo) {
+  Options options = twelve();
+  options.file = folder() + "exports/job.yaml";
+  const Outcome outcome = run(run_plan, options);
+  EXPECT_EQ(outcome.out, golden("plan.txt", outcome.out));
+  EXPECT_EQ(outcome.code, kExitWell);
+}
+
+TEST(PlanCommand, PrintsWhyAJobDoesNotFit) {
+  const Written job(read(folder() + "exports/job.yaml").replace(read(folder() + "exports/job.yaml").find("nodes: 2"), 8, "nodes: 4"));
+  Options options = twelve();
+  options.file = job.path();
+  const Outcome outcome = run(run_plan, options);
+  EXPECT_EQ(outcome.out, golden("plan-short.txt", outcome.out));
+  EXPECT_EQ(outcome.code, kExitFindings);
+}
+
+TEST(PlanCommand, GivesThePlacementInTheWordsOfTheOperator) {
+  Options options = twelve();
+  options.job = "rl/waits";
+  options.format = report::Format::Json;
+  const Outcome outcome = run(run_plan, options);
+  const json document = json::parse(outcome.out);
+  const auto source = load_source(options, {.out = std::cout, .err = std::cerr, .environment = kube::ClientEnvironment{}}, Extent::Everything);
+  ASSERT_TRUE(source.has_value());
+  const auto job = find_job(*source, "rl/waits");
+  ASSERT_TRUE(job.has_value());
+  const PlanAnswer answer = plan_of(*source, job->meta.uid);
+  ASSERT_TRUE(answer.placement.has_value());
+  const std::string written = codec::encode_status(job->meta, {.placement = answer.placement});
+  EXPECT_NE(written.find("\"placement\":" + document["placement"].dump()), std::string::npos) << written;
+  EXPECT_EQ(document["fits"], true);
+}
+
+TEST(PlanCommand, SaysTheSameOfAPlainListInAnyOrder) {
+  json document = twelve_json();
+  std::reverse(document["items"].begin(), document["items"].end());
+  const Written reversed(document.dump());
+  Options options = twelve();
+  options.job = "rl/waits";
+  const std::string wanted = run(run_plan, options).out;
+  options.from = {reversed.path()};
+  EXPECT_EQ(run(run_plan, options).out, wanted);
+}
+
+TEST(PlanCommand, RefusesToGuessWhenAKindCouldNotBeRead) {
+  json document = twelve_json();
+  document["notRead"] = json::array({{{"resource", "pods"}, {"why", "list pods: 403 Forbidden: cannot list resource \"pods\""}}});
+  const Written file(document.dump());
+  const Outcome outcome = run(run_plan, {.from = {file.path()}, .job = "rl/waits"});
+  EXPECT_EQ(outcome.code, kExitNoReport);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_NE(outcome.err.find("cannot list resource \"pods\""), std::string::npos) << outcome.err;
+}
+
+TEST(PlanCommand, TakesTheJobOfThatNameForTheSameJob) {
+  const Written job(read(folder() + "exports/job.yaml").replace(read(folder() + "exports/job.yaml").find("qwen-grpo"), 9, "waits"));
+  Options options = twelve();
+  options.file = job.path();
+  const Outcome outcome = run(run_plan, options);
+  // Had it stood in the queue behind itself, rack r0 would be taken.
+  EXPECT_NE(outcome.out.find("0 (proven fewest)"), std::string::npos) << outcome.out;
+  EXPECT_EQ(outcome.out.find("InsufficientResource"), std::string::npos) << outcome.out;
+}
+
+TEST(PlanCommand, NamesTheNamespaceOfAJobThatLiesElsewhere) {
+  Options options = twelve();
+  options.job = "waits";
+  const Outcome outcome = run(run_plan, options);
+  EXPECT_EQ(outcome.code, kExitNoReport);
+  EXPECT_EQ(outcome.err, "kubectl-verl: finding the job: there is no VerlJob waits in namespace default; there is one in rl: use -n\n");
+}
+
+TEST(ExplainCommand, PrintsEveryNodesReason) {
+  json document = twelve_json();
+  json& job = item(document, "VerlJob", "waits");
+  job["spec"]["pools"][0]["nodes"] = 5;
+  job["status"] = {{"phase", "Recovering"},
+                   {"ready", "0/5"},
+                   {"conditions", json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "ShortOfNodesInRack"}, {"message", "needs 5"}, {"lastTransitionTime", "2026-11-30T10:40:00Z"}}})},
+                   {"attempts", {{"started", 1}, {"infrastructureRestarts", 1}, {"lastReason", "NodeLost"}, {"lastMessage", "node n03 \u001b[2J"}}},
+                   {"rejectedNodes", json::array({{{"node", "n03"}, {"reason", "NodeLost"}, {"times", 1}, {"until", "2026-11-30T10:43:00Z"}}})}};
+  const Written file(document.dump());
+  Options options{.from = {file.path()}, .job = "rl/waits"};
+  const Outcome outcome = run(run_explain, options);
+  EXPECT_EQ(outcome.out, golden("explain.txt", outcome.out));
+  EXPECT_EQ(outcome.code, kExitWell);
+  options.format = report::Format::Json;
+  EXPECT_EQ(json::parse(run(run_explain, options).out)["rejectedNodes"].size(), 1U);
+}
+
+TEST(ExplainCommand, HasWordsForAJobWithoutStatusOrPools) {
+  json document = twelve_json();
+  item(document, "VerlJob", "waits")["spec"] = json::object();
+  const Written file(document.dump());
+  const Outcome outcome = run(run_explain, {.from = {file.path()}, .job = "rl/waits"});
+  EXPECT_EQ(outcome.code, kExitWell);
+  EXPECT_NE(outcome.out.find("VerlJob rl/waits: does not fit: InvalidSpec"), std::string::npos) << outcome.out;
+}
+
+struct HostileCase {
+  std::string name{};
+  std::string text{};
+  std::string says{};  // in the error
+};
+
+TEST(Exports, AreRefusedWithAReasonWhenTheyCannotBeRight) {
+  json twice = twelve_json();
+  twice["items"].push_back(twice["items"][0]);
+  json ports = twelve_json();
+  ports["config"]["ports"] = {{"first", 99999999999}, {"last", -1}};
+  json heartbeat = twelve_json();
+  heartbeat["config"]["heartbeat"] = {{"idleSeconds", 9223372036854775807}};
+  json timeless = twelve_json();
+  timeless.erase("serverTime");
+  const std::vector<HostileCase> cases{{"empty", "", "no JSON object"},
+                                       {"a list", "[]", "no JSON object"},
+                                       {"cut off", twelve_json().dump().substr(0, 5000), "no JSON object"},
+                                       {"deep", std::string(5'000'000, '['), "nested more than 64"},
+                                       {"deep in an item", "{\"items\":[{\"kind\":\"Pod\",\"x\":" + std::string(100000, '[') + "]}", "nested more than 64"},
+                                       {"the same node twice", twice.dump(), "the same object twice: Node n00"},
+                                       {"ports out of range", ports.dump(), "config.ports.first: must be a whole number from 1024 to 32767"},
+                                       {"a heartbeat without end", heartbeat.dump(), "config.heartbeat.idleSeconds"},
+                                       {"without a time", timeless.dump(), "names no serverTime"}};
+  for (const HostileCase& one : cases) {
+    const Written file(one.text);
+    const Outcome outcome = run(run_report, {.from = {file.path()}});
+    EXPECT_EQ(outcome.code, kExitNoReport) << one.name;
+    EXPECT_NE(outcome.err.find(one.says), std::string::npos) << one.name << ": " << outcome.err.substr(0, 400);
+  }
+}
+
+// Whatever stands in a field, no command crashes, and none says that all is well.
+TEST(Exports, OfAnyShapeCrashNothing) {
+  const json values = json::array({nullptr, true, -1, 1e300, "", "\u001b[2J\u202e", json::array({1}), json::object({{"a", 1}}), std::string(5000, 'x')});
+  const json good = twelve_json();
+  const std::vector<std::string> places{"/items/0",       "/items/0/kind",   "/items/0/metadata",        "/items/0/metadata/name",        "/items/0/metadata/labels",
+                                        "/items/0/status", "/items/0/status/allocatable", "/items/0/status/allocatable/nvidia.com~1gpu", "/items/0/status/nodeInfo/bootID", "/items/12/status",
+                                        "/items/12/status/findings", "/items/12/status/findings/0", "/items/12/spec", "/items/12/spec/policyGeneration", "/items",
+                                        "/config", "/config/levels", "/config/levels/0", "/config/namespace", "/serverTime"};
+  for (const std::string& place : places) {
+    for (const json& value : values) {
+      json document = good;
+      document[json::json_pointer(place)] = value;
+      const Written file(document.dump());
+      EXPECT_NE(run(run_report, {.from = {file.path()}}).code, kExitWell) << place << " " << value;
+      const int plan = run(run_plan, {.from = {file.path()}, .job = "rl/waits"}).code;
+      EXPECT_TRUE(plan == kExitWell || plan == kExitFindings || plan == kExitNoReport);
+    }
+  }
+}
+
+TEST(Exports, OfJobsOfAnyShapeCrashNothing) {
+  const json values = json::array({nullptr, 2147483647, -5, "", json::array({1}), json::object({{"a", 1}}), "x\u001b"});
+  json good = twelve_json();
+  size_t at = 0;
+  while (good["items"][at]["kind"] != "VerlJob") ++at;
+  good["items"][at]["status"] = {{"placement", {{"attempt", 1}, {"ranks", json::array({{{"rank", 0}, {"node", "n00"}}})}}}, {"conditions", json::array({{{"type", "Ready"}}})}};
+  const std::string root = "/items/" + std::to_string(at);
+  for (const char* place : {"/spec", "/spec/pools", "/spec/pools/0/nodes", "/spec/pools/0/gpusPerNode", "/spec/topology", "/spec/topology/level", "/status/placement", "/status/placement/ranks",
+                            "/status/placement/ranks/0/node", "/status/conditions", "/status/rejectedNodes", "/status/attempts", "/metadata/uid", "/metadata/creationTimestamp"}) {
+    for (const json& value : values) {
+      json document = good;
+      document[json::json_pointer(root + place)] = value;
+      const Written file(document.dump());
+      const Outcome outcome = run(run_explain, {.from = {file.path()}, .job = "rl/waits"});
+      EXPECT_TRUE(outcome.code == kExitWell || outcome.code == kExitNoReport) << place << " " << value;
+      EXPECT_EQ(outcome.out.find('\x1b'), std::string::npos);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace verl::cli
