@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -257,7 +258,11 @@ class Chooser {
     fit::PodNeeds needs = needs_of(snapshot_.config, facts, size.size, port_base);
     if (!size.problem.empty()) needs.requests.erase("cpu");
     const std::vector<fit::Misfit> misfits = fit::misfits(node, use, needs);
-    if (!misfits.empty()) return out(misfits.front().reason, misfits.front().message);
+    if (!misfits.empty()) {
+      const auto gpus = std::find_if(misfits.begin(), misfits.end(), [&](const fit::Misfit& m) { return m.subject == snapshot_.config.gpu_resource; });
+      const fit::Misfit& telling = gpus == misfits.end() ? misfits.front() : *gpus;
+      return out(telling.reason, telling.message);
+    }
     if (!size.problem.empty()) return out(size.problem, size.message);
     return std::nullopt;
   }
@@ -450,11 +455,14 @@ class Chooser {
     }
     decision_.message = join(words, "; ") + ".";
     std::vector<std::string> ways;
-    if (!decision_.smallest_change.empty()) ways.push_back("mending " + decision_.smallest_change);
+    if (!decision_.smallest_change.empty()) ways.push_back("mending " + decision_.smallest_change + " would admit it");
     if (shortage.relaxation) {
-      ways.push_back(fmt::format("topology mode Preferred ({}: {})", shortage.relaxation->domains, join_some(shortage.relaxation->names, 4)));
+      ways.push_back(fmt::format("topology mode Preferred would admit it now, over {}", join_some(shortage.relaxation->names, 4)));
     }
-    if (!ways.empty()) decision_.message += " " + join(ways, ", or ") + ", would admit it.";
+    if (ways.empty()) return;
+    std::string sentence = join(ways, "; ");
+    sentence[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence[0])));
+    decision_.message += " " + sentence + ".";
   }
 
   // ": n21 MTUInterface (ens3f0 1500, wants >= 9000); 3 nodes AgentSilent (…): n24, n25, n26" of one domain, or of the whole

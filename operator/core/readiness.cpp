@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/check_catalogue.h"
 #include "base/broken_invariant.h"
 #include "api/check_catalogue.h"
 #include "base/text.h"
@@ -168,11 +169,9 @@ std::string reason_word(std::string_view check) {
 }
 
 Verdict effective_verdict(const Finding& finding, const api::Expectations& expectations) {
-  const bool ruled = std::any_of(expectations.checks.begin(), expectations.checks.end(), [&](const api::CheckRule& r) { return r.id == finding.check; });
   const bool bad = finding.verdict == Verdict::Fail || finding.verdict == Verdict::Unknown;
   switch (api::action_of(finding.check, expectations)) {
-    // A warning becomes a failure only where the policy says in so many words that the check blocks.
-    case api::CheckAction::Block: return ruled && finding.verdict == Verdict::Warn ? Verdict::Fail : finding.verdict;
+    case api::CheckAction::Block: return finding.verdict;
     case api::CheckAction::Warn: return bad ? Verdict::Warn : finding.verdict;
     case api::CheckAction::Off: return Verdict::Skipped;
   }
@@ -214,8 +213,10 @@ NodeVerdict judge_node(const ClusterSnapshot& snapshot, const api::Node& node, c
   for (const Finding& finding : report->status.findings) collect(finding);
   for (const Finding& finding : fleet) collect(finding);
   for (const std::string& id : required_checks(choice.policy->spec.expectations)) {
-    const bool reported = std::any_of(report->status.findings.begin(), report->status.findings.end(),
-                                      [&](const Finding& f) { return f.check == id && f.verdict != Verdict::Skipped; });
+    // "Does not apply here" is an answer too, as long as it says why: InfiniBand ports have no RoCE MTU.
+    const bool reported = std::any_of(report->status.findings.begin(), report->status.findings.end(), [&](const Finding& f) {
+      return f.check == id && (f.verdict != Verdict::Skipped || !f.message.empty());
+    });
     if (!reported) {
       bad.push_back(Finding{.check = id, .verdict = Verdict::Unknown, .wanted = "a finding",
                             .message = "the report says nothing about it; the agent may be older than the policy"});
