@@ -70,6 +70,7 @@ class Builder {
     add_leader(input);
     add_node_states(input);
     add_mtu(input);
+    add_taints(input);
     return input;
   }
 
@@ -171,6 +172,23 @@ class Builder {
     add_node_state(input, Verdict::Unknown, "NodeNotReady", "every kubelet is heard of", silent, "kubectl describe node " + (silent.empty() ? "" : silent.front()));
     add_node_state(input, Verdict::Unknown, "NodeUnreadable", "every Node can be read", unreadable, "");
     add_node_state(input, Verdict::Warn, "NodeCordoned", "no node is cordoned", cordoned, "kubectl uncordon " + (cordoned.empty() ? "" : cordoned.front()));
+  }
+
+  // Whether a job tolerates a taint is the job's to say, so this is told and not judged.
+  void add_taints(report::ReportInput& input) const {
+    std::map<std::string, std::vector<std::string>> by_taint;
+    for (const auto& node : snapshot_.nodes) {
+      if (!verdicts_.contains(node->meta.name)) continue;
+      for (const api::Taint& taint : node->taints) {
+        const bool keeps_away = taint.effect == "NoSchedule" || taint.effect == "NoExecute";
+        if (!keeps_away || taint.key == snapshot_.config.gpu_resource || taint.key == "node.kubernetes.io/unschedulable") continue;
+        by_taint[fmt::format("{}{}{}:{}", taint.key, taint.value.empty() ? "" : "=", taint.value, taint.effect)].push_back(node->meta.name);
+      }
+    }
+    if (by_taint.empty()) return;
+    ClusterLine line{.verdict = Verdict::Skipped, .id = "UntoleratedTaint", .title = "taints that keep jobs away unless they tolerate them"};
+    for (const auto& entry : by_taint) line.details.push_back(fmt::format("{}: {}", entry.first, join_some(entry.second, 8)));
+    input.cluster.push_back(std::move(line));
   }
 
   void add_mtu(report::ReportInput& input) const {

@@ -44,7 +44,7 @@ bool plain_key(const std::string& key) {
 }
 
 bool known_key(const std::string& key) {
-  for (const char* name : {"kind", "time", "ready", "nodes", "gpus", "level", "name", "good", "seen", "title", "id", "rank", "racks", "pool", "node", "docs", "fits"}) {
+  for (const char* name : {"kind", "time", "ready", "nodes", "gpus", "level", "name", "good", "seen", "title", "id", "rank", "racks", "pool", "node", "docs", "fits", "count", "check", "policy"}) {
     if (key == name) return true;
   }
   return plain_key(key);
