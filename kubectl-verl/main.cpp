@@ -26,15 +26,17 @@ void add_cluster_flags(CLI::App& command, Options& options) {
   command.add_option("--cluster", options.kube.cluster, "cluster of the kubeconfig");
   command.add_option("--user", options.kube.user, "user of the kubeconfig");
   command.add_option("--as", options.kube.as, "user to impersonate");
-  command.add_option("--as-group", options.kube.as_groups, "group to impersonate");
+  command.add_option("--as-group", options.kube.as_groups, "group to impersonate; may be given more than once")->allow_extra_args(false);
   command.add_option("-s,--server", options.kube.server, "address of the apiserver");
   command.add_option("-n,--namespace", options.kube.name_space, "namespace of the job");
   command.add_option("--operator-namespace", options.operator_namespace, "namespace of the operator; found by its ConfigMap when not given");
 }
 
-void add_export_flags(CLI::App& command, Options& options) {
-  command.add_option("--from", options.from, "read files of `kubectl verl snapshot` or `kubectl get -o json` instead of a cluster");
-  command.add_option("--level", options.levels, "NAME=LABEL, outermost first, for files that do not say");
+// `names` of the option for files; `several`: more than one may follow it, which only commands without arguments can allow.
+void add_export_flags(CLI::App& command, Options& options, const char* names, bool several) {
+  command.add_option(names, options.from, "read files of `kubectl verl snapshot` or `kubectl get -o json` instead of a cluster; may be given more than once")
+      ->allow_extra_args(several);
+  command.add_option("--level", options.levels, "NAME=LABEL, outermost first, for files that do not say")->allow_extra_args(false);
   command.add_option("--now", options.now, "decide as of this time (RFC 3339); with --from");
   command.add_flag("--assume-fresh", options.assume_fresh, "take every agent for alive; with --from");
 }
@@ -62,24 +64,21 @@ int main(int argc, char** argv) {
 
   CLI::App* report = app.add_subcommand("report", "readiness of the cluster, worst first");
   add_cluster_flags(*report, options);
-  report->add_option("-f,--from", options.from, "read files of `kubectl verl snapshot` or `kubectl get -o json` instead of a cluster");
-  report->add_option("--level", options.levels, "NAME=LABEL, outermost first, for files that do not say");
-  report->add_option("--now", options.now, "judge as of this time (RFC 3339); with --from");
-  report->add_flag("--assume-fresh", options.assume_fresh, "take every agent for alive; with --from");
+  add_export_flags(*report, options, "-f,--from", true);
   report->add_option("--fail-on", words.fail_on, "exit 79 from this level on: error or warning; Unknown is an error")
       ->check(CLI::IsMember({"error", "warning"}))->capture_default_str();
   add_output_flags(*report, options, words);
 
   CLI::App* plan = app.add_subcommand("plan", "where a job would be placed now, or why not");
   add_cluster_flags(*plan, options);
-  add_export_flags(*plan, options);
+  add_export_flags(*plan, options, "--from", true);
   CLI::Option* file = plan->add_option("-f,--filename", options.file, "manifest of one VerlJob; - is standard input");
   plan->add_option("--job", options.job, "a job of the cluster or the files: NAME or NAMESPACE/NAME")->excludes(file);
   add_output_flags(*plan, options, words);
 
   CLI::App* explain = app.add_subcommand("explain", "why a job waits or where it is, with every node's reason");
   add_cluster_flags(*explain, options);
-  add_export_flags(*explain, options);
+  add_export_flags(*explain, options, "--from", false);
   explain->add_option("job", options.job, "NAME or NAMESPACE/NAME")->required();
   add_output_flags(*explain, options, words);
 
