@@ -39,6 +39,7 @@ contexts:
   context: {cluster: plane, user: $2}
 current-context: plane
 CONFIG
+  chmod 600 "$1/kubeconfig/$2"
 }
 
 # make_certificates D SERVER
