@@ -56,6 +56,9 @@ class Program:
 
     def start(self, options):
         env = containers.environment(self.api, self.pod, self.container)
+        if options.server:
+            env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"] = options.server.rsplit(":", 1)
+            env["KUBERNETES_SERVICE_PORT_HTTPS"] = env["KUBERNETES_SERVICE_PORT"]
         words = self.container.get("command", []) + self.container.get("args", [])
         if not self.container.get("command"):
             raise LaunchError(f"pod {self.name}: no command; an image's own entry point is not known here")
@@ -295,6 +298,7 @@ def parse(words):
     run.add_argument("--host-trees", type=os.path.abspath, metavar="DIR",
                      help="host path P of a pod on node N is DIR/N/P, and never this machine's")
     run.add_argument("--tool", action="append", default=[], metavar="/PATH", help="a file of this machine that the image holds too")
+    run.add_argument("--server", metavar="HOST:PORT", help="where the programs are told the API server is; without, where it is")
     run.add_argument("--owner", type=int, metavar="PID", help="end the programs when this process has ended")
     run.add_argument("--timeout", type=float, default=60, help="seconds to wait for the pods to run (%(default)s)")
     commands = parser.add_subparsers(dest="command", required=True)
