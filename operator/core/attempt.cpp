@@ -166,6 +166,10 @@ class Judge {
         return end(AttemptState::FailedByUs, "RayEnded",
                    fmt::format("Ray ended in {} before the trainer did (exit code {})", place(*rank), code));
       }
+      if (const auto unheard = unheard_since(*driver)) {
+        return end(AttemptState::Ending, "TrainerEnded",
+                   fmt::format("the trainer ended with exit code {}; {} has not been heard of since, so whether its node died is not known yet", code, *unheard));
+      }
       verdict_.exit_code = code;
       const std::string how = driver->terminated_reason == "OOMKilled" ? "was killed for memory (OOMKilled)" : fmt::format("ended with exit code {}", code);
       return end(AttemptState::FailedByUser, driver->terminated_reason == "OOMKilled" ? "TrainerOutOfMemory" : "TrainerFailed",
@@ -184,6 +188,22 @@ class Judge {
     return end(AttemptState::FailedByUs, "DriverEndedEarly",
                fmt::format("container driver of {} ended with exit code {} before the trainer was started{}", place(head_rank), code,
                            driver->terminated_reason.empty() ? "" : " (" + driver->terminated_reason + ")"));
+  }
+
+  // A node that dies takes the trainer with it long before the control plane calls the node lost. So the trainer is blamed when
+  // every node's agent was heard of after its end, or after a minute. The name of a node that was not; nothing: blame.
+  std::optional<std::string> unheard_since(const ContainerState& driver) {
+    constexpr Seconds kLost{60};  // the control plane taints a silent node within this time
+    constexpr Seconds kSoon{5};
+    const Timestamp now = in_.snapshot.now;
+    if (!driver.finished_at || *driver.finished_at > now || !in_.snapshot.heartbeats_known || overdue(*driver.finished_at, kLost)) return std::nullopt;
+    for (const RankPlacement& rank : placement_.ranks) {
+      const auto age = in_.snapshot.heartbeat_age.find(rank.node);
+      if (age != in_.snapshot.heartbeat_age.end() && now - age->second > *driver.finished_at) continue;
+      static_cast<void>(overdue(now, kSoon));
+      return fmt::format("the agent of {}", rank.node);
+    }
+    return std::nullopt;
   }
 
   // The first rank whose pod others have ended or are ending: the trainer's exit code then says nothing about the trainer.

@@ -15,6 +15,7 @@ enum class AttemptState {
   Creating,         // pods are missing and none has been seen yet: create them
   Starting,         // pods are being bound, pulled, started, or Ray is forming
   Running,          // the trainer runs
+  Ending,           // the trainer ended badly, and whether a node died under it is not known yet
   Succeeded,        // the trainer ended with 0
   FailedByUser,     // the trainer ended with another code
   FailedByUs,       // infrastructure: nodes, pods, Ray, deadlines

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -385,7 +386,8 @@ class Chooser {
   }
 
   void accept(const placement::Problem& problem, const placement::Solution& solution) {
-    api::Placement placement{.attempt = job_.status.attempts.started + 1, .job_generation = job_.meta.generation, .decided = snapshot_.now};
+    const std::int32_t before = std::clamp(job_.status.attempts.started, 0, std::numeric_limits<std::int32_t>::max() - 1);
+    api::Placement placement{.attempt = before + 1, .job_generation = job_.meta.generation, .decided = snapshot_.now};
     for (size_t i = 0; i < solution.ranks.size(); ++i) {
       const api::Node& node = *nodes_[solution.ranks[i].candidate];
       placement.ranks.push_back({.rank = static_cast<std::int32_t>(i), .pool = problem.pools[solution.ranks[i].pool].name, .node = node.meta.name,

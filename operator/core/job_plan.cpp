@@ -278,6 +278,9 @@ class Planner {
         if (!status_.started_at) status_.started_at = now_;
         return settle({.stage = Stage::Running, .phase = "Running", .reason = "Running", .message = verdict.message, .placed = true,
                        .pods_created = all_there || created, .ray_ready = true});
+      case AttemptState::Ending:
+        return settle({.stage = Stage::Waiting, .phase = "Running", .reason = verdict.reason, .message = verdict.message, .placed = true,
+                       .pods_created = true, .ray_ready = true});
       case AttemptState::Succeeded:
         status_.exit_code = verdict.exit_code;
         return finish(Stage::Succeeded, "Succeeded", "Succeeded", verdict.message);

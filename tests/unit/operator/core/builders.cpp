@@ -301,7 +301,7 @@ void Simulation::pass_gate(const std::string& job_name) {
 void Simulation::end_driver(const std::string& job_name, std::int32_t code, const std::string& message) {
   for (api::Pod* pod : pods(job_name)) {
     for (api::ContainerState& container : pod->containers) {
-      if (container.name == "driver") container = ended("driver", code, message, world.now);
+      if (container.name == "driver") container = ended("driver", code, message, world.now - Seconds{10});
     }
   }
 }

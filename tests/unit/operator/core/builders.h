@@ -87,6 +87,7 @@ class Simulation final {
   void bind();                 // the scheduler: every pending pod to the node it is pinned to
   void start();                // the kubelets: every bound pod's containers run
   void pass_gate(const std::string& job_name);
+  // Ten seconds ago; every agent was heard of since.
   void end_driver(const std::string& job_name, std::int32_t code, const std::string& message);
   void remove_deleted();       // the kubelets: pods with a deletionTimestamp are gone
   // settle, bind, start, pass the gate, settle

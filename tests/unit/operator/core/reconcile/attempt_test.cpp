@@ -20,6 +20,7 @@ std::string word(AttemptState state) {
     case AttemptState::Creating: return "Creating";
     case AttemptState::Starting: return "Starting";
     case AttemptState::Running: return "Running";
+    case AttemptState::Ending: return "Ending";
     case AttemptState::Succeeded: return "Succeeded";
     case AttemptState::FailedByUser: return "FailedByUser";
     case AttemptState::FailedByUs: return "FailedByUs";
@@ -123,6 +124,34 @@ TEST(Attempt, SuccessStandsWhateverBecomesOfPodsAndNodes) {
   EXPECT_EQ(line(judged(sim)), "Succeeded Succeeded");
 }
 
+TEST(Attempt, TheTrainerIsBlamedOnlyOnceItsNodesWereHeardOfAfterItsEnd) {
+  Simulation sim = gang(true);
+  sim.end_driver("a", 1, kPassed);  // 10 s ago
+  EXPECT_EQ(line(judged(sim)), "FailedByUser TrainerFailed") << "all were heard of 5 s ago";
+  sim.world.ages["n01"] = Seconds{10};
+  EXPECT_EQ(line(judged(sim)), "Ending TrainerEnded");
+  EXPECT_EQ(judged(sim).next_deadline, sim.world.now + Seconds{5});
+  sim.settle();
+  EXPECT_EQ(sim.job("a").status.phase, "Running");
+  EXPECT_EQ(condition(sim.job("a").status, "Ready").status, api::ConditionStatus::False);
+  Simulation died = sim;
+  died.world.nodes["n01"].ready = api::ConditionStatus::Unknown;
+  died.world.nodes["n01"].taints.push_back({.key = "node.kubernetes.io/unreachable", .value = "", .effect = "NoExecute"});
+  EXPECT_EQ(line(judged(died)), "FailedByUs NodeLost -n01:NodeLost");
+  Simulation lived = sim;
+  lived.world.ages["n01"] = Seconds{9};
+  EXPECT_EQ(line(judged(lived)), "FailedByUser TrainerFailed");
+  Simulation silent = sim;
+  silent.world.ages.erase("n01");
+  silent.advance(Seconds{49});
+  EXPECT_EQ(line(judged(silent)), "Ending TrainerEnded");
+  silent.advance(Seconds{1});
+  EXPECT_EQ(line(judged(silent)), "FailedByUser TrainerFailed");
+  Simulation wrong_clock = sim;
+  wrong_clock.pod("a-1-0").containers[1].finished_at = sim.world.now + Seconds{3600};
+  EXPECT_EQ(line(judged(wrong_clock)), "FailedByUser TrainerFailed");
+}
+
 TEST(Attempt, WhatOthersEndIsNotTheTrainersFault) {
   const auto disrupted = [](api::Pod& pod) {
     pod.conditions = {{.type = "DisruptionTarget", .status = api::ConditionStatus::True, .reason = "EvictionByEvictionAPI", .message = "drain"}};
@@ -135,7 +164,7 @@ TEST(Attempt, WhatOthersEndIsNotTheTrainersFault) {
           {"a worker is being deleted", [](Simulation& s) { driver(s, 1, kPassed); s.pod("a-1-1").meta.deleted = s.world.now; }, "FailedByUs PodDisrupted -n01:PodDisrupted"},
           {"a worker is gone", [](Simulation& s) { driver(s, 1, kPassed); s.world.pods.erase("rl/a-1-1"); }, "FailedByUs RayEnded -n01:RayEnded"},
           {"a worker's Ray ended first",
-           [](Simulation& s) { driver(s, 1, kPassed); s.pod("a-1-1").containers[0] = ended("ray", 137, "", s.world.now - Seconds{5}); }, "FailedByUs RayEnded -n01:RayEnded"},
+           [](Simulation& s) { driver(s, 1, kPassed); s.pod("a-1-1").containers[0] = ended("ray", 137, "", s.world.now - Seconds{15}); }, "FailedByUs RayEnded -n01:RayEnded"},
           {"a worker's Ray ended after the driver",
            [](Simulation& s) { driver(s, 1, kPassed); s.pod("a-1-1").containers[0] = ended("ray", 1, "", s.world.now + Seconds{5}); }, "FailedByUser TrainerFailed"},
           {"a worker's node rebooted", [](Simulation& s) { driver(s, 1, kPassed); s.world.nodes["n01"].boot_id = "x"; }, "FailedByUs NodeLost -n01:NodeLost"},

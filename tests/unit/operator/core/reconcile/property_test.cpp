@@ -95,8 +95,9 @@ TEST(Property, NoTwoJobsAreGivenTheSameGpusAndEveryPlacementIsSound) {
       const Verdicts before = judge_nodes(snapshot(sim.world));
       const World was = sim.world;
       sim.round();
-      for (const auto& [name, job] : sim.world.jobs) {
-        if (!job.status.placement || was.jobs.at(name).status.placement) continue;
+      for (const auto& entry : sim.world.jobs) {
+        const api::VerlJob& job = entry.second;
+        if (!job.status.placement || was.jobs.at(entry.first).status.placement) continue;
         ++placements;
         for (const api::RankPlacement& rank : job.status.placement->ranks) {
           EXPECT_EQ(before.at(rank.node).word, NodeWord::Ready) << rank.node;
