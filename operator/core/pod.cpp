@@ -22,6 +22,9 @@ using nlohmann::json;
 constexpr const char* kTerminationLog = "/dev/verl-termination-log";
 constexpr std::int32_t kPortsInUse = 11;
 
+// Names come from objects that others wrote; broken UTF-8 in one must not throw.
+std::string dumped(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
+
 json owner_reference(const api::VerlJob& job) {
   return json::array({{{"apiVersion", "verl.run/v1alpha1"},
                        {"kind", "VerlJob"},
@@ -251,7 +254,7 @@ class Renderer {
     // The gate outlasts the operator's own deadlines: the operator's verdict names the pod, the gate's the Ray node.
     const api::Deadlines& limits = job_.spec.deadlines;
     env["VERL_RUN_GATE_SECONDS"] = std::to_string((limits.bind + limits.image_pull + limits.starting).count());
-    env["VERL_RUN_TRAINER"] = json(trainer_argv(job_.spec)).dump(-1, ' ', false, json::error_handler_t::replace);
+    env["VERL_RUN_TRAINER"] = dumped(json(trainer_argv(job_.spec)));
     json expected = json::array();
     for (const RankInput& other : all_) {
       expected.push_back({{"rank", other.rank.rank},
@@ -260,7 +263,7 @@ class Renderer {
                           {"gpus", other.size.gpus},
                           {"cpus", logical_cpus(other.size, static_cast<std::int32_t>(all_.size()))}});
     }
-    env["VERL_RUN_EXPECTED_NODES"] = expected.dump();
+    env["VERL_RUN_EXPECTED_NODES"] = dumped(expected);
     json container{{"name", "driver"},
                    {"image", job_.spec.image},
                    {"command", json::array({"python3", "-u", "-c", std::string(kDriverGateScript)})},
@@ -320,8 +323,6 @@ std::int64_t product(std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   return __builtin_mul_overflow(a, b, &result) ? std::numeric_limits<std::int64_t>::max() : result;
 }
-
-std::string dumped(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
 
 }  // namespace
 
