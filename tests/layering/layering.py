@@ -21,7 +21,7 @@ def read_table(root):
     text = (root / "docs/architecture.md").read_text()
     section = text.split("## Arrow table", 1)[1]
     table = {}
-    for row in re.findall(r"^\| `([^`]+)` \| ([^|]+) \|$", section, re.M):
+    for row in re.findall(r"^\| `([^`]+)`[^|]* \| ([^|]+) \|$", section, re.M):
         allowed = set()
         for name in (part.strip() for part in row[1].split(",")):
             if name != "nothing":
