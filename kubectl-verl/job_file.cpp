@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "codec/decode.h"
+#include "codec/unknown_fields.h"
 #include "codec/yaml.h"
 #include "operator/core/json_at.h"
 
@@ -25,6 +26,10 @@ Result<api::VerlJob> parse_job(std::string_view yaml, const std::string& default
     return failure(ErrorCode::Invalid, fmt::format("apiVersion and kind are \"{}\" and \"{}\", wants {} and VerlJob", escape_controls(text("apiVersion")),
                                                    escape_controls(text("kind")), wanted));
   }
+  // The apiserver would refuse them; passing over a misspelt field would plan another job than the one that was meant.
+  const auto strangers = codec::unknown_fields<api::VerlJob>(documents->front());
+  if (!strangers) return tl::unexpected<Error>(strangers.error());
+  if (!strangers->empty()) return failure(ErrorCode::Invalid, fmt::format("unknown fields: {}", escape_controls(join_some(*strangers, 5))));
   auto job = codec::decode_object<api::VerlJob>(documents->front());
   if (!job) return job;
   if (!job->unreadable.empty()) return failure(ErrorCode::Invalid, escape_controls(join_some(job->unreadable, 5)));

@@ -39,6 +39,7 @@ TEST(JobFile, IsRefusedWithTheFieldThatIsWrong) {
                                    {head, "spec: is missing"},
                                    {head + "metadata: {namespace: a}\nspec: {image: i}\n", "metadata.name"},
                                    {head + "metadata: {name: a}\nspec: {pools: [{name: p, nodes: many}]}\n", "spec.pools[0].nodes"},
+                                   {head + "metadata: {name: a}\nspec: {image: i, topologie: {level: rack}}\n", "unknown fields: spec.topologie"},
                                    {"a: [", ""},
                                    {"- 1\n", "apiVersion and kind are \"\" and \"\""}};
   for (const BadFile& one : cases) {
