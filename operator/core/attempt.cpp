@@ -380,6 +380,7 @@ class Judge {
 
 std::optional<std::string> placement_fault(const api::Placement& placement) {
   if (placement.ranks.empty()) return "status.placement has no ranks";
+  if (placement.port_base < 1 || placement.port_base > 65520) return fmt::format("status.placement.portBase is {}, wants 1 to 65520", placement.port_base);
   std::set<std::string_view> nodes;
   for (size_t i = 0; i < placement.ranks.size(); ++i) {
     const RankPlacement& rank = placement.ranks[i];

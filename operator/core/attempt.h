@@ -50,7 +50,7 @@ struct AttemptInput {
 
 AttemptVerdict judge_attempt(const AttemptInput& input);
 
-// What makes a placement unusable: no ranks, ranks that are not 0, 1, 2 … in this order, a node twice. Nothing: it is sound.
+// What makes a placement unusable: no ranks, no port block, ranks that are not 0, 1, 2 … in this order, a node twice. Nothing: it is sound.
 std::optional<std::string> placement_fault(const api::Placement& placement);
 
 // A node's identity has changed or is gone since the placement: its rank is lost whatever its pod's phase says.

@@ -188,7 +188,8 @@ fit::PodNeeds needs_of(const Config& config, const PoolFacts& facts, const PodSi
   needs.requests[config.gpu_resource] = std::int64_t{size.gpus} * 1000;
   if (!size.rdma_resource.empty() && size.rdma_devices > 0) needs.requests[size.rdma_resource] = std::int64_t{size.rdma_devices} * 1000;
   std::erase_if(needs.requests, [](const auto& request) { return request.second <= 0; });
-  for (std::int32_t i = 0; port_base != 0 && i < fit::kBlockSize; ++i) needs.host_ports.push_back({.protocol = "TCP", .port = port_base + i});
+  const bool block = port_base > 0 && port_base <= 65536 - fit::kBlockSize;  // 0: not chosen yet
+  for (std::int32_t i = 0; block && i < fit::kBlockSize; ++i) needs.host_ports.push_back({.protocol = "TCP", .port = port_base + i});
   needs.host_ports.insert(needs.host_ports.end(), facts.ports.begin(), facts.ports.end());
   needs.tolerations = facts.tolerations;
   needs.node_selector = facts.selector;

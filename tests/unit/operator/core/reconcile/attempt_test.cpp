@@ -277,6 +277,7 @@ TEST(Attempt, APlacementThatMakesNoSenseEndsTheAttempt) {
       [](api::Placement& p) { p.ranks[1].rank = -7; },
       [](api::Placement& p) { p.ranks[1].rank = 1 << 30; },
       [](api::Placement& p) { p.ranks[1].node = p.ranks[0].node; },
+      [](api::Placement& p) { p.port_base = std::numeric_limits<std::int32_t>::max(); },
   };
   for (size_t i = 0; i < faults.size(); ++i) {
     Simulation sim = gang(true);
