@@ -58,7 +58,8 @@ class Executor::Writer {
     kube::ApiStatus status{};
   };
 
-  Answer write(const kube::Request& request, const std::string& what) {
+  // `may_exist`: that the object is there already is an answer like any other, and nothing to tell.
+  Answer write(const kube::Request& request, const std::string& what, bool may_exist = false) {
     if (!parts_.may_write()) return {};
     auto reply = parts_.api.send(request, stop_);
     if (!reply) {
@@ -75,7 +76,8 @@ class Executor::Writer {
                      : answer.status.code == 404 ? Outcome::Gone
                      : answer.status.code == 403 || answer.status.code == 422 || answer.status.code == 400 ? Outcome::Refused
                                                                                                            : Outcome::Unknown;
-    if (answer.outcome != Outcome::Gone) say(fmt::format("{}: {}", what, kube::summary(answer.status)));
+    const bool expected = answer.outcome == Outcome::Gone || (may_exist && kube::is_already_exists(answer.status));
+    if (!expected) say(fmt::format("{}: {}", what, kube::summary(answer.status)));
     return answer;
   }
 
@@ -105,7 +107,7 @@ class Executor::Writer {
     json secret = json::parse(action.manifest);
     secret["data"] = {{"auth_token", kube::encode_base64(parts_.key.token(job.meta.uid))}};
     const Answer answer = write(kube::create_request({.resource = kSecrets, .name_space = job.meta.name_space}, secret.dump(), {.field_manager = kManager}),
-                                fmt::format("creating secret {}/{}", job.meta.name_space, action.name));
+                                fmt::format("creating secret {}/{}", job.meta.name_space, action.name), true);
     // Its name holds the job's UID and its content is computed from it, so one that is there already is the same one.
     return answer.outcome == Outcome::Taken || (answer.outcome == Outcome::Conflict && kube::is_already_exists(answer.status));
   }
