@@ -20,12 +20,28 @@ namespace verl::controller {
 namespace {
 
 using nlohmann::json;
+using namespace nlohmann::literals;
 
 constexpr const char* kManager = "verl-operator";
 constexpr const char* kStatusManager = "verl-operator-status";
 
 std::string node_reference(const std::string& node, const std::string& uid) {
   return json{{"apiVersion", "v1"}, {"kind", "Node"}, {"name", node}, {"uid", uid}}.dump();
+}
+
+// Server-side apply leaves a field that somebody else wrote too (a restored backup, kubectl edit): a placement that was withdrawn
+// would stand for ever. The patch that takes such fields of the status away; empty when there are none.
+std::string left_by_others(const std::string& sent, const std::string& answer) {
+  json wanted = json::parse(sent, nullptr, false);
+  const json there = json::parse(answer, nullptr, false);
+  const auto status = there.is_object() ? there.find("status") : there.end();
+  if (!wanted.is_object() || status == there.end() || !status->is_object()) return "";
+  json gone = json::object();
+  for (const char* field : {"placement", "rejectedNodes", "headAddress", "queuedAt", "startedAt", "finishedAt", "exitCode"}) {
+    if (status->contains(field) && !wanted["status"].contains(field)) gone[field] = nullptr;
+  }
+  if (gone.empty()) return "";
+  return json{{"metadata", {{"resourceVersion", there.value("/metadata/resourceVersion"_json_pointer, "")}}}, {"status", gone}}.dump();
 }
 
 // Runs `work(i)` for i in [0, count) on at most `width` threads and returns when all are done.
@@ -166,9 +182,14 @@ class Executor::Writer {
 
   bool write_status(const api::VerlJobStatus& status, const api::VerlJob& job) {
     const kube::ObjectKey key{job.meta.name_space, job.meta.name};
-    const Answer answer = write(kube::apply_request({.resource = kVerlJobs, .name_space = key.name_space, .name = key.name, .subresource = "status"},
-                                                    codec::encode_status(job.meta, status), {.field_manager = kStatusManager, .force = true}),
-                                fmt::format("writing the status of {}/{}", key.name_space, key.name));
+    const std::string body = codec::encode_status(job.meta, status);
+    const kube::Target where{.resource = kVerlJobs, .name_space = key.name_space, .name = key.name, .subresource = "status"};
+    const std::string what = fmt::format("writing the status of {}/{}", key.name_space, key.name);
+    Answer answer = write(kube::apply_request(where, body, {.field_manager = kStatusManager, .force = true}), what);
+    if (answer.outcome == Outcome::Taken) {
+      const std::string rest = left_by_others(body, answer.reply.body);
+      if (!rest.empty()) answer = write(kube::merge_patch_request(where, rest, {.field_manager = kStatusManager}), what);
+    }
     if (answer.outcome == Outcome::Taken) {
       if (const auto written = kube::decode_written(answer.reply.body)) parts_.caches.jobs().expect(key, written->uid, written->resource_version);
       return true;
