@@ -148,6 +148,11 @@ std::optional<Instant> ObjectStore::oldest_write() const {
   return oldest;
 }
 
+StoredPtr ObjectStore::find(const ObjectKey& key) const {
+  const auto found = objects_.find(key);
+  return found == objects_.end() ? nullptr : found->second;
+}
+
 std::shared_ptr<const StoreView> ObjectStore::view() {
   if (view_) return view_;
   auto view = std::make_shared<StoreView>();

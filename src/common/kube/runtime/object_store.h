@@ -66,6 +66,7 @@ class ObjectStore final {
   std::optional<Instant> oldest_write() const;
   std::uint64_t writes() const { return write_count_; }
 
+  StoredPtr find(const ObjectKey& key) const;  // null when it is not there
   std::shared_ptr<const StoreView> view();
 
  private:

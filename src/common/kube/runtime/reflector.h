@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <set>
@@ -79,7 +80,7 @@ class Reflector final {
   };
 
   Reflector(Api& api, const Clock& clock, WatchTarget target, Decode decode, Hooks hooks = {}, ReflectorOptions options = {})
-      : core_(api, clock, std::move(target), erase(std::move(decode)), erase(std::move(hooks)), options) {}
+      : core_(api, clock, std::move(target), erase(std::move(decode)), erase(std::move(hooks)), options, equal()) {}
 
   ReflectorCore& core() { return core_; }
   void run(std::stop_token stop) { core_.run(std::move(stop)); }
@@ -99,6 +100,13 @@ class Reflector final {
   void expect_unknown(const ObjectKey& key) { core_.expect_unknown(key); }  // the answer was lost
 
  private:
+  static ReflectorCore::Equal equal() {
+    if constexpr (std::equality_comparable<T>) {
+      return [](const void* a, const void* b) { return *static_cast<const T*>(a) == *static_cast<const T*>(b); };
+    } else {
+      return {};
+    }
+  }
   static ReflectorCore::Decode erase(Decode decode) {
     return [decode = std::move(decode)](std::string_view json) -> Result<std::shared_ptr<const void>> {
       auto value = decode(json);

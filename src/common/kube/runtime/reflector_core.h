@@ -36,6 +36,7 @@ struct ReflectorCounts {
 class ReflectorCore final {
  public:
   using Decode = std::function<Result<std::shared_ptr<const void>>(std::string_view padded_json)>;
+  using Equal = std::function<bool(const void*, const void*)>;  // of two decoded values; empty when they cannot be compared
 
   // All are called on the thread of run(), without a lock held; any may be empty.
   struct Hooks {
@@ -45,7 +46,7 @@ class ReflectorCore final {
     std::function<void(std::string_view line)> log{};       // when trouble begins, changes or ends
   };
 
-  ReflectorCore(Api& api, const Clock& clock, WatchTarget target, Decode decode, Hooks hooks, ReflectorOptions options);
+  ReflectorCore(Api& api, const Clock& clock, WatchTarget target, Decode decode, Hooks hooks, ReflectorOptions options, Equal equal = {});
 
   void run(std::stop_token stop);  // until stopped, and back within a second
 
@@ -69,6 +70,7 @@ class ReflectorCore final {
   std::optional<ReflectorInput> watch(const WatchRequest& request, const std::stop_token& stop);
   void wait(const Wait& wait, const std::stop_token& stop);
   StoredPtr decode(ObjectHead head, std::string_view padded_json);
+  StoredPtr shared_with_cache(StoredPtr object) const;
   void advance(const ReflectorInput& input);
   void apply(ReflectorStep done);
   void tell(const StoreUpdate& update);
@@ -83,6 +85,7 @@ class ReflectorCore final {
   const Decode decode_;
   const Hooks hooks_;
   const ReflectorOptions options_;
+  const Equal equal_;
 
   // Only the thread of run():
   ReflectorState state_{};

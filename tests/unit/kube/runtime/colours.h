@@ -15,6 +15,7 @@ inline const Resource kMaps{"", "v1", "ConfigMap", "configmaps", true};
 
 struct Colour {
   std::string name{};
+  bool operator==(const Colour&) const = default;
 };
 
 inline Result<Colour> decode_colour(std::string_view json) {
