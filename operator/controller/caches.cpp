@@ -2,6 +2,7 @@
 
 #include "codec/decode.h"
 #include "operator/controller/resources.h"
+#include "operator/core/kept_report.h"
 
 namespace verl::controller {
 namespace {
@@ -11,9 +12,38 @@ auto decoder() {
   return [](std::string_view json) { return codec::decode_object<T>(json); };
 }
 
+Result<api::NodeReadiness> decode_report(std::string_view json) {
+  auto report = codec::decode_object<api::NodeReadiness>(json);
+  if (report) *report = core::kept_report(std::move(*report));
+  return report;
+}
+
+// Whether a new version of an object could change a decision. Thousands of kubelets and agents write every few seconds that
+// all is as it was; a round for each would keep a core busy. The next round sees their writes all the same.
+template <class T>
+bool decides_anew(const T& before, T after) {
+  after.meta.resource_version = before.meta.resource_version;
+  return after != before;
+}
+
+// A renewal in good time is no news. One that ends a silence may make a node fit again.
+bool decides_anew(const api::Heartbeat& before, api::Heartbeat after) {
+  if (!before.renewed || !after.renewed || *after.renewed - *before.renewed >= before.duration) return true;
+  after.renewed = before.renewed;
+  return decides_anew<api::Heartbeat>(before, std::move(after));
+}
+
+template <class T>
+bool is_news(const typename kube::Reflector<T>::Change& change) {
+  const bool modified = change.before != nullptr && change.after != nullptr && change.before_head->uid == change.after_head->uid;
+  return !modified || decides_anew(*change.before, *change.after);
+}
+
 template <class T>
 typename kube::Reflector<T>::Hooks hooks(const std::function<void()>& changed, const std::function<void(std::string_view)>& log) {
-  return {.on_change = [changed](const typename kube::Reflector<T>::Change&) { changed(); },
+  return {.on_change = [changed](const typename kube::Reflector<T>::Change& change) {
+            if (is_news<T>(change)) changed();
+          },
           .on_caught_up = [changed](const kube::ObjectKey&) { changed(); },
           .on_listed = changed,
           .log = log};
@@ -40,7 +70,7 @@ Caches::Caches(kube::Api& api, const Clock& clock, const std::string& name_space
                std::function<void(std::string_view)> log)
     : nodes_(api, clock, {.resource = kNodes}, decoder<api::Node>(), hooks<api::Node>(changed, log)),
       pods_(api, clock, {.resource = kPods}, decoder<api::Pod>(), hooks<api::Pod>(changed, log)),
-      reports_(api, clock, {.resource = kReports}, decoder<api::NodeReadiness>(), hooks<api::NodeReadiness>(changed, log)),
+      reports_(api, clock, {.resource = kReports}, decode_report, hooks<api::NodeReadiness>(changed, log)),
       policies_(api, clock, {.resource = kPolicies}, decoder<api::ReadinessPolicy>(), hooks<api::ReadinessPolicy>(changed, log)),
       jobs_(api, clock, {.resource = kVerlJobs}, decoder<api::VerlJob>(), hooks<api::VerlJob>(changed, log)),
       priority_classes_(api, clock, {.resource = kPriorityClasses}, decoder<api::PriorityClass>(), hooks<api::PriorityClass>(changed, log)),

@@ -1,0 +1,58 @@
+#include "operator/core/kept_report.h"
+
+#include <algorithm>
+
+namespace verl::core {
+namespace {
+
+// What is wrong or unknown is quoted in verdicts, word for word. Of the rest only counts that it was looked at, and of what
+// was skipped that the finding says why.
+std::vector<Finding> kept_findings(std::vector<Finding> findings) {
+  std::vector<Finding> kept;
+  for (Finding& finding : findings) {
+    if (finding.verdict != Verdict::Fail && finding.verdict != Verdict::Unknown) {
+      finding = Finding{.check = std::move(finding.check), .verdict = finding.verdict,
+                        .message = finding.verdict == Verdict::Skipped ? std::move(finding.message) : std::string()};
+      if (std::find(kept.begin(), kept.end(), finding) != kept.end()) continue;
+    }
+    kept.push_back(std::move(finding));
+  }
+  kept.shrink_to_fit();
+  return kept;
+}
+
+// The interface of control traffic and the smallest MTU of the fabric are asked for, in the order of the report.
+std::vector<api::InterfaceStatus> kept_interfaces(const std::vector<api::InterfaceStatus>& interfaces) {
+  std::vector<api::InterfaceStatus> kept;
+  const api::InterfaceStatus* control = nullptr;
+  const api::InterfaceStatus* narrowest = nullptr;
+  for (const api::InterfaceStatus& one : interfaces) {
+    if (one.control && control == nullptr) control = &one;
+    if (one.fabric && (narrowest == nullptr || one.mtu < narrowest->mtu)) narrowest = &one;
+  }
+  const auto keep = [&](const api::InterfaceStatus& one) {
+    kept.push_back({.name = one.name, .up = one.up, .mtu = one.mtu, .control = one.control, .fabric = one.fabric});
+  };
+  if (control != nullptr) keep(*control);
+  if (narrowest != nullptr && narrowest != control) keep(*narrowest);
+  kept.shrink_to_fit();
+  return kept;
+}
+
+}  // namespace
+
+api::NodeReadiness kept_report(api::NodeReadiness report) {
+  api::NodeReadinessStatus& status = report.status;
+  status.findings = kept_findings(std::move(status.findings));
+  status.interfaces = kept_interfaces(status.interfaces);
+  std::erase_if(status.rdma, [](const api::RdmaPortStatus& port) { return port.state != "ACTIVE"; });
+  for (api::RdmaPortStatus& port : status.rdma) port.pci = {};
+  status.rdma.shrink_to_fit();
+  for (api::NcclSetting& setting : status.nccl) setting.source = {};
+  status.nccl.shrink_to_fit();
+  status.clock = {};
+  status.topology = {};
+  return report;
+}
+
+}  // namespace verl::core
