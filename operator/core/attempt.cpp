@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "operator/core/by_name.h"
 #include "operator/core/pod.h"
 #include "operator/core/reason.h"
 
@@ -34,7 +35,7 @@ struct Word {
 
 constexpr std::array<std::string_view, 8> kGateReasons{"Passed", "RayUnauthenticated", "NodesMissing", "RayUnreachable", "GateMisconfigured",
                                                        "RayTokenRejected", "TrainerNotExecutable", "Interrupted"};
-constexpr std::array<std::string_view, 2> kRayReasons{"HeadUnreachable", "NodeMisconfigured"};
+constexpr std::array<std::string_view, 3> kRayReasons{"ContainerUnfit", "HeadUnreachable", "NodeMisconfigured"};
 constexpr size_t kLongestMessage = 16384;  // the kubelet keeps 4096 bytes
 
 template <size_t N>
@@ -75,7 +76,6 @@ std::string reason_of(const Pod& pod, std::string_view otherwise) { return as_re
 class Judge {
  public:
   explicit Judge(const AttemptInput& input) : in_(input), placement_(*input.job.status.placement), deadlines_(input.job.spec.deadlines) {
-    for (const auto& node : in_.snapshot.nodes) nodes_.emplace(node->meta.name, node.get());
     for (const Pod* pod : in_.pods) pods_.emplace(pod->meta.name, pod);
   }
 
@@ -125,8 +125,7 @@ class Judge {
 
   void find_lost_ranks() {
     for (const RankPlacement& rank : placement_.ranks) {
-      const auto node = nodes_.find(rank.node);
-      const auto why = lost(rank, node == nodes_.end() ? nullptr : node->second);
+      const auto why = lost(rank, find_by_name(in_.snapshot.nodes, rank.node));
       if (why) lost_.push_back({rank.node, *why});
     }
   }
@@ -370,7 +369,6 @@ class Judge {
   const AttemptInput& in_;
   const api::Placement& placement_;
   const api::Deadlines& deadlines_;
-  std::map<std::string_view, const api::Node*> nodes_{};
   std::map<std::string_view, const Pod*> pods_{};
   std::vector<std::pair<std::string, std::string>> lost_{};  // node, why
   AttemptVerdict verdict_{};

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "operator/core/attempt.h"
+#include "operator/core/by_name.h"
 #include "operator/core/fit/host_ports.h"
 #include "operator/core/json_at.h"
 #include "operator/core/nccl_environment.h"
@@ -209,7 +210,6 @@ class Chooser {
  public:
   Chooser(const ClusterSnapshot& snapshot, const Ledger& ledger, const Verdicts& verdicts, const api::VerlJob& job)
       : snapshot_(snapshot), ledger_(ledger), verdicts_(verdicts), job_(job) {
-    for (const auto& report : snapshot.reports) reports_.emplace(report->meta.name, report.get());
     for (const api::Pool& pool : job.spec.pools) pools_.push_back(facts_of(snapshot, job, pool));
     for (const Level& level : snapshot.config.levels) level_names_.push_back(level.name);
   }
@@ -245,9 +245,9 @@ class Chooser {
       }
     }
     if (node.internal_ip.empty()) return out("NoAddress", "has no InternalIP");
-    const auto report = reports_.find(node.meta.name);
-    if (report == reports_.end()) return out("NoReport", "has no report", true);
-    if (auto problem = unfit_for_network(*report->second)) return out(problem->first, problem->second, true);
+    const api::NodeReadiness* report = find_by_name(snapshot_.reports, node.meta.name);
+    if (report == nullptr) return out("NoReport", "has no report", true);
+    if (auto problem = unfit_for_network(*report)) return out(problem->first, problem->second, true);
     const PolicyChoice choice = choose_policy(snapshot_.policies, node, snapshot_.config.gpu_resource);
     if (choice.policy == nullptr) return out(choice.problem, choice.message);
     if (facts.host_paths && !template_problems(facts.pool->template_json, "template", choice.policy->spec.allowed_host_paths).empty()) {
@@ -382,8 +382,8 @@ class Chooser {
   static std::int32_t available(const placement::Shortage& s) { return s.best.empty() ? s.available : s.best.front().eligible; }
 
   std::int32_t mtu_of(std::uint32_t index) const {
-    const auto report = reports_.find(nodes_[index]->meta.name);
-    return report == reports_.end() ? 0 : fabric_mtu(*report->second).value_or(0);
+    const api::NodeReadiness* report = find_by_name(snapshot_.reports, nodes_[index]->meta.name);
+    return report == nullptr ? 0 : fabric_mtu(*report).value_or(0);
   }
 
   void accept(const placement::Problem& problem, const placement::Solution& solution) {
@@ -503,7 +503,6 @@ class Chooser {
   const Ledger& ledger_;
   const Verdicts& verdicts_;
   const api::VerlJob& job_;
-  std::map<std::string_view, const api::NodeReadiness*> reports_{};
   std::vector<PoolFacts> pools_{};
   std::vector<std::string> level_names_{};
   std::vector<const api::Node*> nodes_{};  // by candidate index
@@ -520,26 +519,22 @@ std::vector<RankNeeds> rank_needs(const ClusterSnapshot& snapshot, const Ledger&
                                   const api::Placement& placement) {
   std::map<std::string_view, PoolFacts> pools;
   for (const api::Pool& pool : job.spec.pools) pools.emplace(pool.name, facts_of(snapshot, job, pool));
-  std::map<std::string_view, const api::Node*> nodes;
-  for (const auto& node : snapshot.nodes) nodes.emplace(node->meta.name, node.get());
-  std::map<std::string_view, const api::NodeReadiness*> reports;
-  for (const auto& report : snapshot.reports) reports.emplace(report->meta.name, report.get());
 
   std::vector<RankNeeds> all;
   for (const api::RankPlacement& rank : placement.ranks) {
     RankNeeds entry{.input = {.rank = rank, .size = {}, .environment = {}}, .needs = {}};
     const auto facts = pools.find(rank.pool);
-    const auto node = nodes.find(rank.node);
-    if (facts != pools.end() && node != nodes.end()) {
-      const PolicyChoice choice = choose_policy(snapshot.policies, *node->second, snapshot.config.gpu_resource);
+    const api::Node* node = find_by_name(snapshot.nodes, rank.node);
+    if (facts != pools.end() && node != nullptr) {
+      const PolicyChoice choice = choose_policy(snapshot.policies, *node, snapshot.config.gpu_resource);
       entry.input.size = facts->second.nominal;
       if (choice.policy != nullptr) {
         const auto extra_cpu = facts->second.extra.find("cpu");
-        entry.input.size = pod_size(snapshot.config, *facts->second.pool, *choice.policy, *node->second, ledger.use(rank.node),
+        entry.input.size = pod_size(snapshot.config, *facts->second.pool, *choice.policy, *node, ledger.use(rank.node),
                                     extra_cpu == facts->second.extra.end() ? 0 : extra_cpu->second).size;
       }
-      const auto report = reports.find(rank.node);
-      if (report != reports.end()) entry.input.environment = nccl_environment(job.spec, *report->second);
+      const api::NodeReadiness* report = find_by_name(snapshot.reports, rank.node);
+      if (report != nullptr) entry.input.environment = nccl_environment(job.spec, *report);
       entry.needs = needs_of(snapshot.config, facts->second, entry.input.size, placement.port_base);
     }
     all.push_back(std::move(entry));
@@ -550,15 +545,13 @@ std::vector<RankNeeds> rank_needs(const ClusterSnapshot& snapshot, const Ledger&
 std::string placement_problem(const ClusterSnapshot& snapshot, const Ledger& others, const Verdicts& verdicts, const api::VerlJob& job) {
   const api::Placement& placement = *job.status.placement;
   if (const auto fault = placement_fault(placement)) return *fault;
-  std::map<std::string_view, const api::Node*> nodes;
-  for (const auto& node : snapshot.nodes) nodes.emplace(node->meta.name, node.get());
   const Chooser chooser(snapshot, others, verdicts, job);
   for (const api::RankPlacement& rank : placement.ranks) {
-    const auto node = nodes.find(rank.node);
-    if (const auto why = lost(rank, node == nodes.end() ? nullptr : node->second)) return "before its pods were made: " + *why;
+    const api::Node* node = find_by_name(snapshot.nodes, rank.node);
+    if (const auto why = lost(rank, node)) return "before its pods were made: " + *why;
     const auto pool = std::find_if(job.spec.pools.begin(), job.spec.pools.end(), [&](const api::Pool& p) { return p.name == rank.pool; });
     if (pool == job.spec.pools.end()) return fmt::format("pool {} is no longer in the spec", rank.pool);
-    const auto why = chooser.unfit(*node->second, facts_of(snapshot, job, *pool), placement.port_base);
+    const auto why = chooser.unfit(*node, facts_of(snapshot, job, *pool), placement.port_base);
     if (why) return fmt::format("before its pods were made, node {} turned {}: {}", rank.node, why->reason, why->message);
   }
   return "";

@@ -1,7 +1,5 @@
 #include "operator/core/ledger.h"
 
-#include <algorithm>
-
 #include "operator/core/gang.h"
 
 namespace verl::core {
@@ -21,15 +19,16 @@ const std::vector<api::Resources>& Ledger::promised_in(std::string_view name_spa
 }
 
 void Ledger::promise(const std::string& name_space, const std::vector<RankNeeds>& ranks, std::span<const api::Pod* const> pods) {
+  std::map<std::string_view, const api::Pod*> by_rank;
+  for (const api::Pod* pod : pods) {
+    const auto label = pod->meta.labels.find(std::string(api::kRankLabel));
+    if (label != pod->meta.labels.end()) by_rank.emplace(label->second, pod);
+  }
   for (const RankNeeds& rank : ranks) {
-    const std::string number = std::to_string(rank.input.rank.rank);
-    const auto pod = std::find_if(pods.begin(), pods.end(), [&](const api::Pod* one) {
-      const auto label = one->meta.labels.find(std::string(api::kRankLabel));
-      return label != one->meta.labels.end() && label->second == number;
-    });
-    if (pod == pods.end()) unmade_[name_space].push_back(rank.needs.requests);
+    const auto pod = by_rank.find(std::to_string(rank.input.rank.rank));
+    if (pod == by_rank.end()) unmade_[name_space].push_back(rank.needs.requests);
     // A pod that waits for the scheduler holds nothing yet: its promise stays.
-    const bool holds = pod != pods.end() && !((*pod)->node_name.empty() && (*pod)->nominated_node.empty());
+    const bool holds = pod != by_rank.end() && !(pod->second->node_name.empty() && pod->second->nominated_node.empty());
     if (!holds) fit::add(uses_[rank.input.rank.node], rank.needs.requests, rank.needs.host_ports);
   }
 }
