@@ -1,5 +1,6 @@
 // verl-operator: options, parts, run. What it decides is in operator/core.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -57,6 +58,14 @@ Result<std::string> read_file(const std::string& path) {
 std::string random_suffix() {
   std::random_device device;
   return fmt::format("{:08x}", device());
+}
+
+// First lists are megabytes of text among small values that stay. By default glibc soon takes such blocks from the heap, where
+// what stays above them keeps them resident, and gives each of our threads a heap of its own.
+void keep_memory_small() {
+  ::mallopt(M_MMAP_THRESHOLD, 256 * 1024);
+  ::mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+  ::mallopt(M_ARENA_MAX, 2);
 }
 
 int run(const OperatorOptions& options, sigset_t& signals) {
@@ -173,6 +182,7 @@ int run(const OperatorOptions& options, sigset_t& signals) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_memory_small();
   kube::ignore_sigpipe();
   // Every thread inherits the mask; only main waits for the signals.
   sigset_t signals;
