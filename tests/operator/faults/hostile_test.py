@@ -12,7 +12,7 @@ import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from history import History  # noqa: E402
-from lab import JOBS, MERGE, NODES, POLICIES, REPORTS, RL, ApiError, Lab, alive, said  # noqa: E402
+from lab import JOBS, MERGE, NODES, POLICIES, REPORTS, RL, ApiError, Lab, alive, end, said  # noqa: E402
 
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 lab = history = None
@@ -61,12 +61,21 @@ class Hostile(unittest.TestCase):
 
     def bare(self, plural):
         """The CRD without a schema: whatever is written is kept."""
-        schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+        loose = {"x-kubernetes-preserve-unknown-fields": True}
+        schema = {"type": "object", **loose}
+        if plural == "nodereadinesses":  # two programs share its conditions; that they are a map is no rule but how they do so
+            conditions = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["type"],
+                          "items": {"type": "object", "required": ["type"], "properties": {"type": {"type": "string"}}, **loose}}
+            schema["properties"] = {"status": {"type": "object", "properties": {"conditions": conditions}, **loose}}
         crd = lab.api.get(f"{CRDS}/{plural}.verl.run")
         version = crd["spec"]["versions"][0]
         version["schema"] = {"openAPIV3Schema": schema}
         version["additionalPrinterColumns"] = []
         lab.api.request("PUT", f"{CRDS}/{plural}.verl.run", crd)
+        # A watch that was open before goes on under the old schema for a while and shows everything pruned by it.
+        time.sleep(1)
+        end(lab.operators[lab.operator_pods[0]])
+        lab.start_operator()
 
     def put(self, body, status=None):
         """Made as it is, with its status; waits until the new schema is served."""
@@ -123,9 +132,9 @@ class Hostile(unittest.TestCase):
         self.ok = True
 
     def test_3_large_objects(self):
-        lab.make_job("wordy", gpus=1, trainer={"module": "m", "overrides": {f"key.number{i}": "v" * 200 for i in range(400)}})
+        lab.make_job("wordy", gpus=1, trainer={"module": "m", "overrides": {f"key.number{i}": "v" * 200 for i in range(256)}})
         lab.wait(lambda: f"it is placed or refused: {lab.seen_status('wordy')}", lambda: lab.status("wordy").get("phase") in ("Running", "Failed"))
-        said(f"  80 KB of overrides: {lab.seen_status('wordy')['phase']}/{lab.seen_status('wordy')['reason']}")
+        said(f"  51 KB of overrides: {lab.seen_status('wordy')['phase']}/{lab.seen_status('wordy')['reason']}")
         lab.delete_job("wordy")
         noisy = lab.job_object("noisy")
         noisy["metadata"]["annotations"] = {"example.com/blob": "x" * 250000}
@@ -140,7 +149,7 @@ class Hostile(unittest.TestCase):
         self.bare("verljobs")
         good = lab.job_object("x")["spec"]
         deep = {"a": 1}
-        for _ in range(200):
+        for _ in range(40):
             deep = {"a": deep}
         # name → spec, what the message has to name
         jobs = {
@@ -160,7 +169,7 @@ class Hostile(unittest.TestCase):
             "new-transport": ({**good, "network": {"transport": "Quantum"}}, "spec.network.transport"),
             "new-mode": ({**good, "topology": {"level": "rack", "mode": "Perhaps"}}, "spec.topology.mode"),
             "list-env": ({**good, "nccl": {"env": ["NCCL_DEBUG"]}}, "spec.nccl.env"),
-            "deep": ({**good, "pools": [{"name": "main", "nodes": 1, "gpusPerNode": 1, "template": deep}]}, "spec.pools[0].template"),
+            "nested": ({**good, "pools": [{"name": "main", "nodes": 1, "gpusPerNode": 1, "template": deep}]}, "spec.pools[0].template"),
             "quantity": ({**good, "pools": [{"name": "main", "nodes": 1, "gpusPerNode": 1, "template": {"spec": {"containers": [
                 {"name": "ray", "resources": {"requests": {"memory": "lots"}}}]}}}]}, "spec.pools[0].template"),
             "priority": ({**good, "priorityClassName": 7}, "spec.priorityClassName"),
@@ -170,6 +179,9 @@ class Hostile(unittest.TestCase):
             if spec is not None:
                 body["spec"] = spec
             self.put(body)
+        for _ in range(200):
+            deep = {"a": deep}
+        self.put(lab.job_object("abyss", template=deep))  # deeper than any document is read: left out, and nothing else with it
         # From a newer version: fields nobody knows, which change nothing; and statuses that say what cannot be.
         unknown = lab.job_object("newer", gpus=1)
         unknown["spec"]["elasticity"] = {"min": 1, "max": 9}
@@ -192,8 +204,16 @@ class Hostile(unittest.TestCase):
                 problems.append(f"{name}: {error!r} {lab.seen_status(name)}")
             if lab.pods(name):
                 problems.append(f"{name}: has pods")
-        for name in ("newer", "ghost", "short", "odd", "over"):
-            said(f"  {name:14} {json.dumps(lab.seen_status(name))[:300]}")
+        for name in ("newer", "ghost", "short", "odd"):  # what is no placement is taken away, whoever wrote it, and the job starts
+            try:
+                lab.running(name, seconds=15)
+            except AssertionError as error:
+                problems.append(str(error))
+            lab.delete_job(name)
+        said(f"  over           {json.dumps(lab.seen_status('over'))[:300]}")
+        said(f"  abyss          {json.dumps(lab.seen_status('abyss'))}, {len(lab.pods('abyss'))} pods")
+        if lab.pods("abyss"):
+            problems.append("abyss has pods")
         self.assertTrue(alive(lab.operators[lab.operator_pods[0]]))
         for job in lab.api.get(JOBS)["items"]:
             lab.delete_job(job["metadata"]["name"])
@@ -205,7 +225,7 @@ class Hostile(unittest.TestCase):
     def test_5_reports_without_a_schema(self):
         self.bare("nodereadinesses")
         bad = {
-            "n01": {"findings": "none"}, "n02": {"observedGeneration": "new"}, "n03": {"conditions": [1, None, {"type": 3}]},
+            "n01": {"findings": "none"}, "n02": {"observedGeneration": "new"}, "n03": {"findings": [7, None, {"verdict": "Splendid"}], "bootID": 4},
         }
         for pid in lab.agents.values():
             os.kill(pid, 19)
@@ -221,7 +241,11 @@ class Hostile(unittest.TestCase):
                 os.kill(pid, 18)
         for name in bad:
             lab.api.request("DELETE", f"{REPORTS}/{name}")
-        lab.all_ready(60)
+        try:
+            lab.all_ready(60)
+        except AssertionError:
+            said(f"  {[(name, *lab.ready_reason(name)) for name in bad]}")
+            raise
         self.sound_job_runs()
         self.ok = True
 
