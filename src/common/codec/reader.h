@@ -2,10 +2,12 @@
 // so that what cannot be read is named by its path.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
+#include <ratio>
 #include <simdjson.h>
 #include <string>
 #include <string_view>
@@ -100,11 +102,14 @@ void read(Element value, Int& out, const Place& at, Faults& faults) {
   if (number) out = static_cast<Int>(*number);
 }
 
+// Seconds are counted in microseconds later on: 10 years are more than anybody means and far from where that would overflow.
 template <class Rep, class Period>
 void read(Element value, std::chrono::duration<Rep, Period>& out, const Place& at, Faults& faults) {
-  std::int64_t count = out.count();
-  read(value, count, at, faults);
-  out = std::chrono::duration<Rep, Period>(count);
+  constexpr bool kCoarse = std::ratio_greater_equal_v<Period, std::ratio<1>>;
+  constexpr std::int64_t kTenYears = std::int64_t{10} * 365 * 24 * 3600;
+  const auto count = kCoarse ? read_integer(value, 0, kTenYears, at, faults)
+                             : read_integer(value, std::numeric_limits<Rep>::min(), std::numeric_limits<Rep>::max(), at, faults);
+  if (count) out = std::chrono::duration<Rep, Period>(*count);
 }
 
 template <class T>

@@ -68,6 +68,19 @@ TEST(VerlJob, NamesEveryFieldItCannotRead) {
             }));
 }
 
+TEST(VerlJob, TakesNoDurationThatOverflowsInMicroseconds) {
+  const auto job = read(R"({"spec":{"deadlines":{"bindSeconds":9223372036854775807,"queuedSeconds":-1,"runningSeconds":315360000},
+    "ttlSecondsAfterFinished":315360001}})");
+  EXPECT_EQ(job.unreadable, (std::vector<std::string>{"spec.deadlines.bindSeconds: 9223372036854775807 is outside 0 to 315360000",
+                                                      "spec.deadlines.queuedSeconds: -1 is outside 0 to 315360000",
+                                                      "spec.ttlSecondsAfterFinished: 315360001 is outside 0 to 315360000"}));
+  EXPECT_EQ(job.spec.deadlines, (api::Deadlines{.running = Seconds(315360000)}));
+  EXPECT_EQ(job.spec.ttl_after_finished, std::nullopt);
+  const auto lease = decode_object<api::Heartbeat>(R"({"spec":{"leaseDurationSeconds":9223372036854775807}})");
+  ASSERT_TRUE(lease);
+  EXPECT_EQ(lease->duration, Seconds(0));
+}
+
 TEST(VerlJob, StatusBodyNamesTheObjectItIsFor) {
   api::Meta meta{.name_space = "rl", .name = "j", .uid = "u"};
   meta.labels = {{"not", "ours"}};
