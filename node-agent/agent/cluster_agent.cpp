@@ -132,6 +132,8 @@ bool ClusterAgent::look(std::stop_token stop) {
   if (report->spec.node_uid != identity_->node_uid) {
     say(fmt::format("the NodeReadiness {} is of an earlier node of that name (UID {}, this one's is {}): waiting for a new one", options_.node_name,
                     escape_controls(report->spec.node_uid), identity_->node_uid));
+    // Or else it is this one that is of the earlier node: its token may have been renewed for the new one since it was asked about.
+    identity_.reset();
     next_look_ = clock_.steady() + options_.waiting;
     return false;
   }

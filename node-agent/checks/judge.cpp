@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "api/check_catalogue.h"
 #include "base/text.h"
@@ -13,6 +15,7 @@ namespace verl::agent {
 namespace {
 
 constexpr size_t kMostFindings = 128;   // what the API takes
+constexpr size_t kLongestSubject = 253;
 constexpr size_t kLongestText = 512;
 
 size_t rank_in_catalogue(const Finding& finding) {
@@ -31,17 +34,25 @@ int severity(Verdict verdict) {
   return 0;
 }
 
-// Too many findings: the harmless ones go first, and what went is said.
+// Too many findings: the worst of each check stays, since a check without a finding would look as if nobody had asked for it.
+// Of the others the harmless ones go first, and what went is said under the check that it was about.
 void bound(std::vector<Finding>& findings) {
   if (findings.size() <= kMostFindings) return;
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) { return severity(a.verdict) < severity(b.verdict); });
-  const size_t left_out = findings.size() - (kMostFindings - 1);
-  const Verdict worst_left_out = findings[kMostFindings - 1].verdict;
-  findings.resize(kMostFindings - 1);
+  std::set<std::string> said;
+  std::vector<Finding> out;
+  std::vector<Finding> others;
+  for (Finding& finding : findings) (said.insert(finding.check).second ? out : others).push_back(std::move(finding));
+  out.insert(out.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  const size_t left_out = out.size() - (kMostFindings - 1);
+  const Verdict worst_left_out = out[kMostFindings - 1].verdict;
+  const std::string check = out[kMostFindings - 1].check;
+  out.resize(kMostFindings - 1);
   // Leaving out anything but good news must not look better than it is.
-  findings.push_back({.check = "link-state",
-                      .verdict = severity(worst_left_out) <= severity(Verdict::Unknown) ? Verdict::Unknown : worst_left_out,
-                      .message = fmt::format("{} more findings are left out, none worse than {}", left_out, to_string(worst_left_out))});
+  out.push_back({.check = check,
+                 .verdict = severity(worst_left_out) <= severity(Verdict::Unknown) ? Verdict::Unknown : worst_left_out,
+                 .message = fmt::format("{} more findings are left out, none worse than {}", left_out, to_string(worst_left_out))});
+  findings = std::move(out);
 }
 
 std::vector<Finding> with_actions(std::vector<Finding> findings, const api::Expectations& expectations) {
@@ -55,7 +66,7 @@ std::vector<Finding> with_actions(std::vector<Finding> findings, const api::Expe
     }
     if (action == api::CheckAction::Warn && finding.verdict == Verdict::Fail) finding.verdict = Verdict::Warn;
     for (std::string* text : {&finding.subject, &finding.seen, &finding.wanted, &finding.remedy, &finding.message}) {
-      *text = shorten(escape_controls(*text), kLongestText);
+      *text = shorten(escape_controls(*text), text == &finding.subject ? kLongestSubject : kLongestText);
     }
     out.push_back(std::move(finding));
   }

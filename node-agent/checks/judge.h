@@ -2,6 +2,7 @@
 // What was not declared is reported as Skipped, with what was seen; what could not be read is Unknown and names the file.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "api/node_readiness.h"
@@ -14,6 +15,9 @@ struct JudgeInput {
   const api::NodeReadinessSpec& spec;
   const PacketSample* before{nullptr};  // counters of an earlier look of the same boot, or nothing
 };
+
+// Interfaces, RDMA ports, NCCL settings and GPUs that a report has room for, of each.
+inline constexpr size_t kMostShown = 64;
 
 // Findings in the order of the catalogue, at most 128. A failed check that the policy only reports is a Warn.
 std::vector<Finding> judge(const JudgeInput& input);

@@ -160,6 +160,20 @@ Finding judge_drops(const Interface& interface, const JudgeInput& input) {
   return finding;
 }
 
+// The operator goes by the interfaces that a report shows. What has no room in it is not known to it.
+void judge_room(const JudgeInput& input, std::vector<Finding>& findings) {
+  const auto& all = *input.observation.interfaces;
+  const auto needed = std::count_if(all.begin(), all.end(), [&](const Interface& one) { return is_fabric(one, input) || is_control(one, input); });
+  if (needed <= static_cast<std::ptrdiff_t>(kMostShown)) return;
+  findings.push_back({.check = "link-state",
+                      .verdict = fabric_is_declared(input.spec.expectations) ? Verdict::Unknown : Verdict::Skipped,
+                      .subject = {},
+                      .seen = fmt::format("{} fabric and control interfaces", needed),
+                      .wanted = fmt::format("at most {}", kMostShown),
+                      .remedy = "name the interfaces that jobs use in the policy (fabricInterfaces), without virtual functions",
+                      .message = "the report has no room for all of them, some are left out"});
+}
+
 // Declared names and prefixes that no interface answers to.
 void judge_missing(const JudgeInput& input, std::vector<Finding>& findings) {
   const auto& all = *input.observation.interfaces;
@@ -283,6 +297,7 @@ std::vector<Finding> judge_network(const JudgeInput& input) {
     }
   }
   judge_missing(input, findings);
+  judge_room(input, findings);
   if (!any_fabric) {
     const auto& thresholds = input.spec.expectations.thresholds;
     findings.push_back(without_fabric("mtu-interface", thresholds.mtu_min.has_value()));

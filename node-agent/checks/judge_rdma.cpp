@@ -160,6 +160,21 @@ Finding judge_gid(const RdmaPort& port) {
   return finding;
 }
 
+// The operator goes by the ports that a report shows. What has no room in it is not known to it.
+void judge_room(const std::vector<RdmaPort>& ports, const JudgeInput& input, std::vector<Finding>& findings) {
+  const auto expected = std::count_if(ports.begin(), ports.end(), [&](const RdmaPort& port) { return is_expected(port, input); });
+  const auto hardware = std::count_if(ports.begin(), ports.end(), [](const RdmaPort& port) { return port.hardware; });
+  constexpr auto kRoom = static_cast<std::ptrdiff_t>(kMostShown);
+  if (expected <= kRoom && (fabric_is_declared(input.spec.expectations) || hardware <= kRoom)) return;
+  findings.push_back({.check = "rdma-port-state",
+                      .verdict = expected > kRoom ? Verdict::Unknown : Verdict::Skipped,
+                      .subject = {},
+                      .seen = fmt::format("{} RDMA ports", std::max(expected, hardware)),
+                      .wanted = fmt::format("at most {}", kMostShown),
+                      .remedy = "name the interfaces that jobs use in the policy (fabricInterfaces), without virtual functions",
+                      .message = "the report has no room for all of them, some are left out"});
+}
+
 }  // namespace
 
 std::vector<Finding> judge_rdma(const JudgeInput& input) {
@@ -190,6 +205,7 @@ std::vector<Finding> judge_rdma(const JudgeInput& input) {
     findings.push_back(judge_active_mtu(port, input));
     findings.push_back(judge_gid(port));
   }
+  judge_room(*ports, input, findings);
   const std::string why = ports->empty() ? "no RDMA device" : "no RDMA port is declared";
   const auto skip = [&](const char* check, const std::string& reason) {
     if (std::none_of(findings.begin(), findings.end(), [&](const Finding& one) { return one.check == check; })) {

@@ -109,6 +109,16 @@ TEST_F(ClusterAgentTest, WritesNothingIntoTheReportOfAnEarlierNode) {
   EXPECT_TRUE(writes_within(Seconds(60)).empty());
 }
 
+TEST_F(ClusterAgentTest, AsksAgainWhoItIsWhenItsNodeWasMadeAnew) {
+  writes_within(Seconds(20));
+  (*server_.report)["metadata"]["uid"] = "r-2";
+  (*server_.report)["spec"]["nodeUID"] = "uid-2";
+  EXPECT_EQ(count(writes_within(Seconds(60)), kReport), 0u);
+  server_.token_uid = "uid-2";
+  EXPECT_EQ(count(writes_within(Seconds(60)), kReport), 1u);
+  EXPECT_EQ((*server_.report)["status"]["nodeUID"], "uid-2");
+}
+
 TEST_F(ClusterAgentTest, DoesNotJudgeBySpecItCannotRead) {
   (*server_.report)["spec"]["expectations"]["thresholds"]["mtuMin"] = "nine thousand";
   EXPECT_TRUE(writes_within(Seconds(60)).empty());

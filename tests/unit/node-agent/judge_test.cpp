@@ -5,6 +5,9 @@
 #include <algorithm>
 
 #include "api/check_catalogue.h"
+#include "codec/decode.h"
+#include "codec/encode.h"
+#include "node-agent/agent/report_change.h"
 #include "tests/unit/node-agent/h100.h"
 
 namespace verl::agent {
@@ -168,7 +171,7 @@ TEST(Judge, KeepsTheWorstOfTooManyFindings) {
   spec.expectations.fabric_interfaces = {"ens*"};
   const auto findings = judged(seen, spec);
   EXPECT_EQ(findings.size(), 128u);
-  EXPECT_EQ(complaints(findings), std::vector<std::string>{"mtu-interface ens77f1 Fail"});
+  EXPECT_EQ(complaints(findings), (std::vector<std::string>{"link-state  Unknown", "mtu-interface ens77f1 Fail"}));  // not all 102 have room
 }
 
 TEST(Judge, TextOfANodeCannotMoveACursor) {
@@ -196,6 +199,125 @@ TEST(Status, ShowsWhatPlacementNeeds) {
   EXPECT_TRUE(status.clock.synchronised);
   EXPECT_EQ(status.clock.error_bound, Microseconds(1000));
   EXPECT_EQ(status.topology.gpus, (std::vector<std::string>{"0000:19:00.0", "0000:29:00.0"}));
+}
+
+TEST(Status, StaysWithinTheBoundsOfItsSchema) {
+  Observation seen = h100();
+  seen.boot_id = std::string(200, 'b');
+  Interface& control = seen.interfaces->at(0);
+  control.addresses.clear();
+  for (int i = 0; i < 40; ++i) control.addresses.push_back(fmt::format("10.1.0.{}", i));
+  control.addresses.push_back("10.0.0.1");  // the node's own, last
+  control.mtu = 2'000'000;
+  control.numa_node = 5000;
+  seen.interfaces->at(1).name = "e\xff";
+  seen.rdma->at(0).state = std::string(100, 's');
+  seen.rdma->at(0).rate_gbps = 200'000;
+  seen.rdma->at(1).port = 300;
+  seen.cpu->sockets = 100;
+  seen.nccl_conf = nccl::parse_conf("=nameless\n" + std::string(300, 'N') + "=" + std::string(3000, 'v') + "\nNCCL_DEBUG=\xff\n");
+  const api::NodeReadinessSpec spec = h100_spec();
+  const auto status = status_of({.observation = seen, .spec = spec, .before = nullptr});
+  EXPECT_LE(status.boot_id.size(), 64u);
+  const api::InterfaceStatus& shown = status.interfaces.at(0);
+  EXPECT_EQ(shown.addresses.size(), 32u);
+  EXPECT_EQ(shown.addresses.at(0), "10.0.0.1");
+  EXPECT_EQ(shown.addresses.at(1), "10.1.0.0");
+  EXPECT_EQ(shown.mtu, 0);
+  EXPECT_EQ(shown.numa_node, -1);
+  EXPECT_TRUE(std::any_of(status.interfaces.begin(), status.interfaces.end(), [](const auto& one) { return one.name == "e\\xff"; }));
+  ASSERT_EQ(status.rdma.size(), 1u);
+  EXPECT_LE(status.rdma[0].state.size(), 32u);
+  EXPECT_EQ(status.rdma[0].rate_gbps, 0);
+  EXPECT_EQ(status.topology.sockets, 0);
+  ASSERT_EQ(status.nccl.size(), 2u);
+  EXPECT_EQ(status.nccl[0].name.size(), 128u);
+  EXPECT_EQ(status.nccl[0].value.size(), 1024u);
+  EXPECT_EQ(status.nccl[1].value, "\\xff");
+}
+
+TEST(Status, TextThatIsNoUtf8IsNoNewsAtEveryLook) {
+  Observation seen = h100();
+  seen.nccl_conf = nccl::parse_conf("NCCL_DEBUG=\xff\xfe\n");
+  seen.interfaces->at(1).pci = "\xc3";
+  const api::NodeReadinessSpec spec = h100_spec();
+  const auto status = status_of({.observation = seen, .spec = spec, .before = nullptr});
+  const auto back = codec::decode_object<api::NodeReadiness>(codec::encode_agent_status({.name = "n1"}, status));
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_FALSE(worth_writing(status, back->status));
+}
+
+// 100 virtual functions whose names come before those of everything that jobs use.
+Observation with_functions(bool rdma) {
+  Observation seen = h100();
+  std::vector<Interface> all;
+  for (int i = 0; i < 100; ++i) {
+    Interface one = seen.interfaces->at(1);
+    one.name = fmt::format("a{:03}", i);
+    all.push_back(one);
+    if (!rdma) continue;
+    RdmaPort port = seen.rdma->at(0);
+    port.device = fmt::format("mlx5_v{}", i);
+    port.netdev = one.name;
+    seen.rdma->insert(seen.rdma->begin(), port);
+  }
+  seen.interfaces->insert(seen.interfaces->begin(), all.begin(), all.end());
+  return seen;
+}
+
+TEST(Status, ShowsWhatJobsUseBeforeVirtualFunctions) {
+  const Observation seen = with_functions(true);
+  api::NodeReadinessSpec spec = h100_spec();
+  spec.expectations.fabric_interfaces = {"ens*"};
+  const auto status = status_of({.observation = seen, .spec = spec, .before = nullptr});
+  ASSERT_EQ(status.interfaces.size(), 64u);
+  EXPECT_EQ(status.interfaces[0].name, "eno1");
+  EXPECT_EQ(status.interfaces[1].name, "ens0f0");
+  EXPECT_EQ(status.interfaces[2].name, "ens1f0");
+  ASSERT_EQ(status.rdma.size(), 64u);
+  EXPECT_EQ(status.rdma[0].netdev, "ens0f0");
+  EXPECT_EQ(status.rdma[1].netdev, "ens1f0");
+  EXPECT_EQ(complaints(status.findings), std::vector<std::string>{"rdma-device-count  Warn"});  // the functions are more than declared
+}
+
+TEST(Status, SaysThatItDoesNotKnowWhatHasNoRoom) {
+  const Observation seen = with_functions(true);
+  const auto status = status_of({.observation = seen, .spec = h100_spec(), .before = nullptr});
+  EXPECT_LE(status.findings.size(), 128u);
+  const auto found = complaints(status.findings);
+  EXPECT_NE(std::find(found.begin(), found.end(), "link-state  Unknown"), found.end());
+  EXPECT_NE(std::find(found.begin(), found.end(), "rdma-port-state  Unknown"), found.end());
+  // Nothing is declared: nothing is judged, and nothing passes either.
+  EXPECT_EQ(complaints(judged(seen, {})), std::vector<std::string>{});
+}
+
+TEST(Judge, KeepsAFindingOfEveryCheck) {
+  Observation seen = h100();
+  seen.interfaces->reserve(300);
+  for (int i = 0; i < 200; ++i) {
+    Interface rail = seen.interfaces->at(1);
+    rail.name = fmt::format("ens{}f1", i);
+    rail.mtu = 1500;
+    seen.interfaces->push_back(rail);
+  }
+  api::NodeReadinessSpec spec = h100_spec();
+  spec.expectations.fabric_interfaces = {"ens*"};
+  const auto findings = judged(seen, spec);
+  EXPECT_EQ(findings.size(), 128u);
+  for (const api::CheckEntry& check : api::kChecks) {
+    EXPECT_TRUE(std::any_of(findings.begin(), findings.end(), [&](const Finding& one) { return one.check == check.id; })) << check.id;
+  }
+  // Failures were left out: that is said under their own check, and is not better than not knowing.
+  const auto rest = std::find_if(findings.begin(), findings.end(), [](const Finding& one) { return one.message.find("left out, none worse than Fail") != std::string::npos; });
+  ASSERT_NE(rest, findings.end());
+  EXPECT_EQ(rest->check, "mtu-interface");
+  EXPECT_EQ(rest->verdict, Verdict::Unknown);
+}
+
+TEST(Judge, CutsSubjectsShorterThanOtherText) {
+  api::NodeReadinessSpec spec = h100_spec();
+  spec.expectations.control_interface = std::string(400, 'c');
+  for (const Finding& finding : judged(h100(), spec)) EXPECT_LE(finding.subject.size(), 253u) << finding.check;
 }
 
 }  // namespace
