@@ -56,7 +56,9 @@ Result<std::string> read_whole(const std::string& path) {
 
 Result<void> write_whole(const std::string& path, const std::string& text) {
   const std::string unfinished = path + ".unfinished";
-  const int file = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+  // Whatever has that name, a link of somebody else's making among others, is not written through.
+  ::unlink(unfinished.c_str());
+  const int file = ::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0) return errno_failure("writing " + unfinished);
   Result<void> written = write_all(file, text, unfinished);
   if (::close(file) != 0 && written) written = errno_failure("writing " + unfinished);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -35,8 +36,23 @@ constexpr std::string_view kOperatorConfig = "app.kubernetes.io/name=verl-operat
 constexpr Bytes kMaxPage{64 * kMiB.count};
 constexpr int kMaxPages = 10'000;
 constexpr int kMaxRestarts = 3;
+constexpr std::array kContainerLists{"containers", "initContainers", "ephemeralContainers"};
 
 std::string name_of(const kube::Resource& resource) { return resource.plural + (resource.group.empty() ? "" : "." + resource.group); }
+
+// The values of variables in pod templates: no decision needs them, and people write tokens there. Names and references stay.
+void blank_environments(json& template_of) {
+  if (!template_of.is_object() || !template_of.contains("spec") || !template_of["spec"].is_object()) return;
+  for (const char* list : kContainerLists) {
+    if (!template_of["spec"].contains(list) || !template_of["spec"][list].is_array()) continue;
+    for (json& container : template_of["spec"][list]) {
+      if (!container.is_object() || !container.contains("env") || !container["env"].is_array()) continue;
+      for (json& variable : container["env"]) {
+        if (variable.is_object() && variable.contains("value")) variable["value"] = "";
+      }
+    }
+  }
+}
 
 void strip(json& item, const kube::Resource& resource) {
   if (!item.is_object()) return;
@@ -45,12 +61,17 @@ void strip(json& item, const kube::Resource& resource) {
     if (meta->contains("annotations") && (*meta)["annotations"].is_object()) (*meta)["annotations"].erase("kubectl.kubernetes.io/last-applied-configuration");
   }
   if (resource.plural == "pods" && item.contains("spec") && item["spec"].is_object()) {
-    for (const char* list : {"containers", "initContainers", "ephemeralContainers"}) {
+    for (const char* list : kContainerLists) {
       if (!item["spec"].contains(list) || !item["spec"][list].is_array()) continue;
       for (json& container : item["spec"][list]) {
         if (!container.is_object()) continue;
         for (const char* field : {"env", "envFrom", "args", "command"}) container.erase(field);
       }
+    }
+  }
+  if (resource.plural == "verljobs" && item.contains("spec") && item["spec"].is_object() && item["spec"].contains("pools") && item["spec"]["pools"].is_array()) {
+    for (json& pool : item["spec"]["pools"]) {
+      if (pool.is_object() && pool.contains("template")) blank_environments(pool["template"]);
     }
   }
   if (resource.plural == "nodes" && item.contains("status") && item["status"].is_object()) item["status"].erase("images");

@@ -158,5 +158,25 @@ TEST(TakeSnapshot, LeavesOutWhatNoDecisionNeeds) {
   EXPECT_TRUE((*document)["items"][1]["metadata"].contains("managedFields"));
 }
 
+TEST(TakeSnapshot, KeepsNoValueOfATemplatesEnvironment) {
+  TableApi api;
+  const auto job = [](const char* value) -> json {
+    const json env = json::array({{{"name", "WANDB_API_KEY"}, {"value", value}}, {{"name", "REF"}, {"valueFrom", {{"secretKeyRef", {{"name", "s"}, {"key", "k"}}}}}}});
+    return {{"metadata", {{"name", "j"}, {"annotations", json::object()}}},
+            {"spec", {{"nccl", {{"env", {{"NCCL_DEBUG", "INFO"}}}}},
+                      {"pools", json::array({{{"name", "main"}, {"template", {{"spec", {{"containers", json::array({{{"name", "ray"}, {"env", env}}})},
+                                                                                       {"initContainers", json::array({{{"name", "load"}, {"env", env}}})}}}}}}})}}}};
+  };
+  json served = job("secret");
+  served["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"] = "{\"value\":\"secret\"}";
+  api.answers["/apis/verl.run/v1alpha1/verljobs"] = {list_of("VerlJob", "verl.run/v1alpha1", json::array({served}))};
+  const auto document = take_snapshot(api, {}, kClock, {});
+  ASSERT_TRUE(document.has_value());
+  json wanted = job("");
+  wanted["apiVersion"] = "verl.run/v1alpha1";
+  wanted["kind"] = "VerlJob";
+  EXPECT_EQ((*document)["items"][0], wanted);
+}
+
 }  // namespace
 }  // namespace verl::cli
