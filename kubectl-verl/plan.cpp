@@ -100,7 +100,7 @@ PlanAnswer plan_of(const Source& source, const std::string& uid) {
   const auto decided = round.decisions.find(uid);
   const auto plan = std::find_if(round.plans.begin(), round.plans.end(), [&](const core::Plan& one) { return one.job_uid == uid; });
   const api::VerlJobStatus& status = plan != round.plans.end() && plan->status ? *plan->status : job->status;
-  if (decided != round.decisions.end()) {
+  if (decided != round.decisions.end() && !status.finished_at) {
     answer.placement = decided->second.placement;
     answer.reason = decided->second.reason;
     answer.message = decided->second.message;
@@ -109,11 +109,16 @@ PlanAnswer plan_of(const Source& source, const std::string& uid) {
     return answer;
   }
   // Not looked at for placing: placed already, suspended, ended, refused.
-  answer.placement = status.placement;
-  answer.placed_before = status.placement.has_value();
+  answer.ended = status.finished_at.has_value();
+  if (!answer.ended) answer.placement = status.placement;
+  answer.placed_before = answer.placement.has_value();
   answer.reason = status.reason.empty() ? "NotDecided" : status.reason;
   if (const api::Condition* ready = api::find_condition(status.conditions, "Ready")) answer.message = ready->message;
-  if (job->spec.managed_by != "verl.run/verl-operator") {
+  if (answer.ended) {
+    const std::string said = answer.message.empty() ? "" : answer.message + "; ";
+    answer.message = said + "a job that has ended is not started again: delete it first, or take another name";
+  }
+  if (!answer.ended && job->spec.managed_by != "verl.run/verl-operator") {
     answer.reason = "ManagedElsewhere";
     answer.message = fmt::format("spec.managedBy is {}; this operator does not touch the job", job->spec.managed_by);
   }

@@ -31,6 +31,7 @@ struct DomainAnswer {
 struct PlanAnswer {
   api::VerlJob job{};
   bool placed_before{false};  // the placement stands in the job's status already
+  bool ended{false};          // the job has finished, well or not: `reason` says how, and no placement is given
   std::optional<api::Placement> placement{};
   std::string reason{};
   std::string message{};

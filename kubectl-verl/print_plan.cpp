@@ -74,6 +74,7 @@ std::string placement_lines(const PlanAnswer& answer, const Style& style) {
 std::string headline(const PlanAnswer& answer, const Style& style) {
   std::string verdict = "does not fit: " + answer.reason;
   if (answer.placement) verdict = answer.placed_before ? "is placed" : "fits";
+  if (answer.ended) verdict = "has ended: " + answer.reason;
   if (!answer.placement && !answer.smallest_change.empty()) verdict += ", fits after mending " + answer.smallest_change;
   return fmt::format("VerlJob {}/{}: {}\n", shown(answer.job.meta.name_space, style), shown(answer.job.meta.name, style), shown(verdict, style));
 }
@@ -133,6 +134,7 @@ Json document_of(const PlanAnswer& answer, const char* kind) {
   out["name"] = answer.job.meta.name;
   out["fits"] = answer.placement.has_value();
   out["placedBefore"] = answer.placed_before;
+  out["ended"] = answer.ended;
   put(out, "reason", answer.reason);
   put(out, "message", answer.message);
   put(out, "smallestChange", answer.smallest_change);

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "codec/encode.h"
+#include "kubectl-verl/files.h"
 #include "kubectl-verl/plan.h"
 #include "kubectl-verl/source.h"
 
@@ -215,6 +216,42 @@ TEST(PlanCommand, TakesTheJobOfThatNameForTheSameJob) {
   // Had it stood in the queue behind itself, rack r0 would be taken.
   EXPECT_NE(outcome.out.find("0 (proven fewest)"), std::string::npos) << outcome.out;
   EXPECT_EQ(outcome.out.find("InsufficientResource"), std::string::npos) << outcome.out;
+}
+
+TEST(PlanCommand, DoesNotCallAJobPlacedThatHasEnded) {
+  json document = twelve_json();
+  item(document, "VerlJob", "waits")["status"] = {
+      {"phase", "Succeeded"},
+      {"reason", "Completed"},
+      {"finishedAt", "2026-11-30T10:41:00Z"},
+      {"placement", {{"attempt", 1}, {"ranks", json::array({{{"rank", 0}, {"node", "n01"}, {"address", "10.0.0.1"}}})}}},
+      {"conditions", json::array({{{"type", "Ready"}, {"status", "False"}, {"reason", "Completed"}, {"message", "the trainer exited 0"}, {"lastTransitionTime", "2026-11-30T10:41:00Z"}}})}};
+  const Written file(document.dump());
+  Options options{.from = {file.path()}, .job = "rl/waits"};
+  const Outcome table = run(run_plan, options);
+  EXPECT_EQ(table.code, kExitFindings);
+  EXPECT_TRUE(table.out.starts_with("VerlJob rl/waits: has ended: ")) << table.out;
+  EXPECT_NE(table.out.find("delete it first, or take another name"), std::string::npos) << table.out;
+  options.format = report::Format::Json;
+  const json answer = json::parse(run(run_plan, options).out);
+  EXPECT_EQ(answer["fits"], false);
+  EXPECT_EQ(answer["ended"], true);
+  EXPECT_EQ(answer["placedBefore"], false);
+  EXPECT_EQ(answer["placement"], nullptr);
+  EXPECT_EQ(run(run_explain, options).code, kExitWell);
+}
+
+TEST(Files, AreNotWrittenThroughALinkOfSomebodyElse) {
+  const Written target("untouched");
+  const std::string path = target.path() + "-snapshot";
+  std::filesystem::create_symlink(target.path(), path + ".unfinished");
+  const auto written = write_whole(path, "text");
+  ASSERT_TRUE(written) << written.error().message;
+  EXPECT_EQ(read(target.path()), "untouched");
+  EXPECT_EQ(read(path), "text");
+  EXPECT_FALSE(std::filesystem::is_symlink(path));
+  EXPECT_FALSE(std::filesystem::exists(path + ".unfinished"));
+  std::filesystem::remove(path);
 }
 
 TEST(PlanCommand, NamesTheNamespaceOfAJobThatLiesElsewhere) {
