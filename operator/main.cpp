@@ -5,9 +5,11 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
+#include <mutex>
 #include <random>
 #include <thread>
 
@@ -161,8 +163,15 @@ int run(const OperatorOptions& options, sigset_t& signals) {
     while (!leading && !stop.stop_requested()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const auto term = elector.term();
     if (!term || stop.stop_requested()) return;
-    bool presets_done = controller::create_presets(api, presets, warn, stop);
-    if (!presets_done) warn("presets are tried again when the operator starts next");
+    // Without its preset a fresh cluster has no policy and no fit node, so a failed attempt is repeated.
+    std::jthread preset_thread([&](std::stop_token presets_stop) {
+      std::mutex mutex;
+      std::condition_variable_any never;
+      while (!presets_stop.stop_requested() && !controller::create_presets(api, presets, warn, presets_stop)) {
+        std::unique_lock lock(mutex);
+        never.wait_for(lock, presets_stop, std::chrono::seconds(30), [] { return false; });
+      }
+    });
     loop.run(term->acquired_at, stop);
   });
 

@@ -2,7 +2,7 @@
 
 #include "codec/decode.h"
 #include "operator/controller/resources.h"
-#include "operator/core/kept_report.h"
+#include "operator/core/kept.h"
 
 namespace verl::controller {
 namespace {
@@ -12,10 +12,13 @@ auto decoder() {
   return [](std::string_view json) { return codec::decode_object<T>(json); };
 }
 
-Result<api::NodeReadiness> decode_report(std::string_view json) {
-  auto report = codec::decode_object<api::NodeReadiness>(json);
-  if (report) *report = core::kept_report(std::move(*report));
-  return report;
+template <class T>
+auto keeping_decoder() {
+  return [](std::string_view json) {
+    auto value = codec::decode_object<T>(json);
+    if (value) *value = core::kept(std::move(*value));
+    return value;
+  };
 }
 
 // Whether a new version of an object could change a decision. Thousands of kubelets and agents write every few seconds that
@@ -55,12 +58,22 @@ std::string job_of(const std::string& pod) {
   return attempt == std::string::npos ? "" : pod.substr(0, attempt);
 }
 
+// An object that could not be decoded at all stays in view by its name and what was wrong with it.
 template <class T>
-void copy(kube::Reflector<T>& from, std::vector<core::Shared<T>>& into) {
-  const auto view = from.snapshot();
+void copy(const kube::Snapshot<T>& view, std::vector<core::Shared<T>>& into) {
   into.reserve(view.size());
   for (std::size_t i = 0; i < view.size(); ++i) {
-    if (auto value = view.value(i)) into.push_back(std::move(value));
+    if (auto value = view.value(i)) {
+      into.push_back(std::move(value));
+      continue;
+    }
+    T stub{};
+    stub.meta.name_space = view.head(i).key.name_space;
+    stub.meta.name = view.head(i).key.name;
+    stub.meta.uid = view.head(i).uid;
+    stub.meta.resource_version = view.head(i).resource_version;
+    stub.unreadable = {view.problem(i)};
+    into.push_back(std::make_shared<const T>(std::move(stub)));
   }
 }
 
@@ -69,14 +82,14 @@ void copy(kube::Reflector<T>& from, std::vector<core::Shared<T>>& into) {
 Caches::Caches(kube::Api& api, const Clock& clock, const std::string& name_space, std::function<void()> changed,
                std::function<void(std::string_view)> log)
     : nodes_(api, clock, {.resource = kNodes}, decoder<api::Node>(), hooks<api::Node>(changed, log)),
-      pods_(api, clock, {.resource = kPods}, decoder<api::Pod>(), hooks<api::Pod>(changed, log)),
-      reports_(api, clock, {.resource = kReports}, decode_report, hooks<api::NodeReadiness>(changed, log)),
+      pods_(api, clock, {.resource = kPods}, keeping_decoder<api::Pod>(), hooks<api::Pod>(changed, log)),
+      reports_(api, clock, {.resource = kReports}, keeping_decoder<api::NodeReadiness>(), hooks<api::NodeReadiness>(changed, log)),
       policies_(api, clock, {.resource = kPolicies}, decoder<api::ReadinessPolicy>(), hooks<api::ReadinessPolicy>(changed, log)),
       jobs_(api, clock, {.resource = kVerlJobs}, decoder<api::VerlJob>(), hooks<api::VerlJob>(changed, log)),
       priority_classes_(api, clock, {.resource = kPriorityClasses}, decoder<api::PriorityClass>(), hooks<api::PriorityClass>(changed, log)),
       quotas_(api, clock, {.resource = kQuotas}, decoder<api::ResourceQuota>(), hooks<api::ResourceQuota>(changed, log)),
       heartbeats_(api, clock, {.resource = kHeartbeats, .name_space = name_space, .label_selector = "app.kubernetes.io/component=heartbeat"},
-                  decoder<api::Heartbeat>(), hooks<api::Heartbeat>(changed, log)) {}
+                  keeping_decoder<api::Heartbeat>(), hooks<api::Heartbeat>(changed, log)) {}
 
 template <class Visit>
 void Caches::each(Visit visit) {
@@ -126,25 +139,29 @@ std::string Caches::trouble() {
 
 core::ClusterSnapshot Caches::snapshot() {
   core::ClusterSnapshot snapshot{};
+  copy(nodes_.snapshot(), snapshot.nodes);
+  copy(reports_.snapshot(), snapshot.reports);
+  copy(policies_.snapshot(), snapshot.policies);
+  copy(priority_classes_.snapshot(), snapshot.priority_classes);
+  copy(quotas_.snapshot(), snapshot.quotas);
+  copy(heartbeats_.snapshot(), snapshot.heartbeats);
   // Jobs before pods: a pod created for a placement must never be missing beside a job that no longer shows the placement.
-  copy(nodes_, snapshot.nodes);
-  copy(reports_, snapshot.reports);
-  copy(policies_, snapshot.policies);
-  copy(priority_classes_, snapshot.priority_classes);
-  copy(quotas_, snapshot.quotas);
-  copy(heartbeats_, snapshot.heartbeats);
   const auto jobs = jobs_.snapshot();
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (jobs.value(i) == nullptr) continue;
-    snapshot.jobs.push_back(jobs.value(i));
-    if (jobs.is_behind(jobs.head(i).key)) snapshot.held.insert(jobs.head(i).uid);
+  copy(jobs, snapshot.jobs);
+  for (const kube::ObjectKey& key : jobs.behind()) {
+    const std::size_t at = jobs.index_of(key);
+    if (at != jobs.size()) snapshot.held.insert(jobs.head(at).uid);
   }
-  copy(pods_, snapshot.pods);
   const auto pods = pods_.snapshot();
+  copy(pods, snapshot.pods);
   for (const kube::ObjectKey& pod : pods.behind()) {
     // Names are <job>-<attempt>-<rank>; the pod itself may not be in the cache yet.
-    const auto job = jobs.find({pod.name_space, job_of(pod.name)});
-    if (job != nullptr) snapshot.held.insert(job->meta.uid);
+    const std::size_t at = jobs.index_of({pod.name_space, job_of(pod.name)});
+    if (at != jobs.size()) snapshot.held.insert(jobs.head(at).uid);
+  }
+  // What a pod that nobody can read takes, and where, is not known: nothing is given away while it is there.
+  for (std::size_t i = 0; i < pods.size(); ++i) {
+    if (pods.value(i) == nullptr) snapshot.held.insert("unreadable pod " + kube::to_string(pods.head(i).key));
   }
   return snapshot;
 }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/quantity.h"
 #include "base/text.h"
 #include "codec/decode.h"
 #include "kube/protocol/api_status.h"
@@ -14,6 +15,19 @@ namespace {
 
 using core::json_at;
 using nlohmann::json;
+
+// Whether both name the same resources in the same amounts; the apiserver writes quantities its own way ("0.5" as "500m").
+bool same_amounts(const json& before, const json* after) {
+  if (after == nullptr || !before.is_object() || !after->is_object() || before.size() != after->size()) return false;
+  const auto amount = [](const json& value) { return parse_quantity_milli(value.is_string() ? value.get<std::string>() : value.dump()); };
+  for (const auto& item : before.items()) {
+    const auto found = after->find(item.key());
+    if (found == after->end()) return false;
+    const auto wanted = amount(item.value());
+    if (!wanted || wanted != amount(*found)) return false;
+  }
+  return true;
+}
 
 // Fields whose change by a webhook or LimitRange would break the gang: its requests, its pinning, its network.
 std::string mutation(const json& sent, const json& returned) {
@@ -31,7 +45,7 @@ std::string mutation(const json& sent, const json& returned) {
     for (const char* kind : {"requests", "limits"}) {
       const json* before = json_at((*wanted)[i], {"resources", kind});
       const json* after = json_at((*got)[i], {"resources", kind});
-      if (before != nullptr && (after == nullptr || *before != *after)) return fmt::format("spec.containers[{}].resources.{}", i, kind);
+      if (before != nullptr && !same_amounts(*before, after)) return fmt::format("spec.containers[{}].resources.{}", i, kind);
     }
     for (const char* field : {"command", "image"}) {
       const json* before = json_at((*wanted)[i], {field});

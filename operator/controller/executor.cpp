@@ -185,17 +185,19 @@ class Executor::Writer {
     const std::string body = codec::encode_status(job.meta, status);
     const kube::Target where{.resource = kVerlJobs, .name_space = key.name_space, .name = key.name, .subresource = "status"};
     const std::string what = fmt::format("writing the status of {}/{}", key.name_space, key.name);
-    Answer answer = write(kube::apply_request(where, body, {.field_manager = kStatusManager, .force = true}), what);
-    if (answer.outcome == Outcome::Taken) {
-      const std::string rest = left_by_others(body, answer.reply.body);
-      if (!rest.empty()) answer = write(kube::merge_patch_request(where, rest, {.field_manager = kStatusManager}), what);
-    }
-    if (answer.outcome == Outcome::Taken) {
-      if (const auto written = kube::decode_written(answer.reply.body)) parts_.caches.jobs().expect(key, written->uid, written->resource_version);
-      return true;
-    }
-    if (answer.outcome == Outcome::Unknown && answer.reply.status == 0) parts_.caches.jobs().expect_unknown(key);
-    return false;
+    const auto sent = [&](const kube::Request& request) {
+      Answer answer = write(request, what);
+      if (answer.outcome == Outcome::Taken) {
+        if (const auto written = kube::decode_written(answer.reply.body)) parts_.caches.jobs().expect(key, written->uid, written->resource_version);
+      } else if (answer.outcome == Outcome::Unknown && answer.reply.status == 0) {
+        parts_.caches.jobs().expect_unknown(key);
+      }
+      return answer;
+    };
+    const Answer applied = sent(kube::apply_request(where, body, {.field_manager = kStatusManager, .force = true}));
+    if (applied.outcome != Outcome::Taken) return false;
+    const std::string rest = left_by_others(body, applied.reply.body);
+    return rest.empty() || sent(kube::merge_patch_request(where, rest, {.field_manager = kStatusManager})).outcome == Outcome::Taken;
   }
 
   bool report(const core::ReportAction& action, const core::ClusterSnapshot& snapshot) {
@@ -332,7 +334,13 @@ std::map<std::string, std::vector<core::DryRun>, std::less<>> Executor::dry_runs
   std::set<std::string_view> alive;
   for (const auto& job : snapshot.jobs) alive.insert(job->meta.uid);
   std::erase_if(dry_runs_, [&](const auto& entry) { return !alive.contains(entry.first); });
+  std::erase_if(sent_, [&](const auto& entry) { return !alive.contains(entry.first); });
   return dry_runs_;
+}
+
+const api::VerlJobStatus* Executor::last_sent(std::string_view job_uid) const {
+  const auto found = sent_.find(job_uid);
+  return found == sent_.end() ? nullptr : &found->second;
 }
 
 }  // namespace verl::controller

@@ -52,10 +52,13 @@ bool Loop::wait_until_fresh(kube::Instant acquired, const std::stop_token& stop)
 
 void Loop::wait(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
+  if (pause_ > Seconds{0}) {
+    // Changes do not cut this short: what the apiserver refused is not asked again at the rate of events.
+    changed_.wait_for(lock, stop, pause_, [] { return false; });
+    return;
+  }
   changed_.wait_for(lock, stop, next_look_, [&] { return dirty_; });
-  lock.unlock();
-  std::unique_lock burst(mutex_);
-  changed_.wait_for(burst, stop, kBurst, [] { return false; });
+  changed_.wait_for(lock, stop, kBurst, [] { return false; });
 }
 
 void Loop::round(const std::stop_token& stop) {
@@ -70,6 +73,14 @@ void Loop::round(const std::stop_token& stop) {
   view.now = std::chrono::floor<Seconds>(*now);  // as the API's own times
   view.config = parts_.config;
   snapshot::complete(view);
+  // A placement that the cache does not show yet is a promise all the same: deciding it anew could give its nodes to others.
+  for (auto& job : view.jobs) {
+    const api::VerlJobStatus* sent = view.held.contains(job->meta.uid) ? parts_.executor.last_sent(job->meta.uid) : nullptr;
+    if (sent == nullptr) continue;
+    auto shown = std::make_shared<api::VerlJob>(*job);
+    shown->status = *sent;
+    job = std::move(shown);
+  }
   view.dry_runs = parts_.executor.dry_runs(view);
   parts_.executor.set_now(view.now);
 
@@ -98,9 +109,9 @@ void Loop::round(const std::stop_token& stop) {
     failed = failed || written.failed;
   }
   // A dry run's answer is in no cache: look again at once. After a failure the apiserver gets a growing pause.
-  if (asked) next_look_ = Seconds{0};
+  if (asked && !failed) next_look_ = Seconds{0};
   failures_ = failed ? std::min(failures_ + 1, 5) : 0;
-  if (failed) next_look_ = std::min(next_look_, Seconds{1 << (failures_ - 1)});
+  pause_ = failed ? Seconds{1 << (failures_ - 1)} : Seconds{0};
 }
 
 void Loop::measure(const core::ClusterSnapshot& snapshot, const core::Round& round) {
@@ -109,7 +120,7 @@ void Loop::measure(const core::ClusterSnapshot& snapshot, const core::Round& rou
   for (const auto& [state, count] : nodes) parts_.metrics.set("verl_nodes", "Nodes by readiness.", {{"state", state}}, count);
   std::map<std::string, double> phases;
   for (const auto& job : snapshot.jobs) phases[job->status.phase.empty() ? "New" : job->status.phase] += 1;
-  for (const char* phase : {"New", "Queued", "Starting", "Running", "Recovering", "Suspended", "Invalid", "Succeeded", "Failed"}) {
+  for (const char* phase : {"New", "Queued", "Starting", "Running", "Recovering", "Suspended", "Succeeded", "Failed"}) {
     parts_.metrics.set("verl_jobs", "VerlJobs by phase.", {{"phase", phase}}, phases[phase]);
   }
 }

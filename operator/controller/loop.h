@@ -47,6 +47,7 @@ class Loop final {
   std::condition_variable_any changed_{};
   bool dirty_{true};
   Seconds next_look_{30};
+  Seconds pause_{0};  // after a failed round
   int failures_{0};
 };
 

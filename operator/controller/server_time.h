@@ -13,14 +13,21 @@ class ServerTime final {
  public:
   explicit ServerTime(const Clock& clock) : clock_(clock) {}
 
+  // Date has whole seconds and is a little old, so the estimate only moves forward. A Date far from it is taken for a stray
+  // (one apiserver of several with a wrong clock, a proxy's own page) until many in a row say the same.
   void saw(Timestamp date) {
+    constexpr Seconds kFar{5};
+    constexpr int kConvincing = 8;
     const std::lock_guard lock(mutex_);
-    // Date has whole seconds and is always a little old; the estimate only ever moves forward.
     const auto steady = clock_.steady();
-    if (!base_ || date > *base_ + std::chrono::floor<Microseconds>(steady - at_)) {
-      base_ = date;
-      at_ = steady;
-    }
+    const Microseconds ahead = base_ ? date - (*base_ + std::chrono::floor<Microseconds>(steady - at_)) : Microseconds{1};
+    const bool far = ahead > kFar || ahead < -kFar;
+    strays_ = far ? strays_ + 1 : 0;
+    if (far && strays_ < kConvincing) return;
+    if (!far && ahead <= Microseconds{0}) return;
+    base_ = date;
+    at_ = steady;
+    strays_ = 0;
   }
 
   std::optional<Timestamp> now() const {
@@ -34,6 +41,7 @@ class ServerTime final {
   mutable std::mutex mutex_{};
   std::optional<Timestamp> base_{};
   std::chrono::steady_clock::time_point at_{};
+  int strays_{0};
 };
 
 // An Api that tells ServerTime the Date of everything that passes.
@@ -42,7 +50,7 @@ class TimedApi final : public kube::Api {
   TimedApi(kube::Api& api, ServerTime& time) : api_(api), time_(time) {}
   Result<kube::Reply> send(const kube::Request& request, std::stop_token stop) override {
     auto reply = api_.send(request, std::move(stop));
-    if (reply && reply->date) time_.saw(*reply->date);
+    if (reply && reply->date && reply->status >= 200 && reply->status < 300) time_.saw(*reply->date);
     return reply;
   }
   Result<bool> stream(const kube::Request& request, kube::StreamSink& sink, std::stop_token stop) override {

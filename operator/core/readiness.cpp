@@ -241,7 +241,7 @@ std::map<std::string, NodeVerdict, std::less<>> judge_nodes(const ClusterSnapsho
   std::map<std::string, NodeVerdict, std::less<>> verdicts;
   for (const auto& node : snapshot.nodes) {
     const bool selected = choose_policy(snapshot.policies, *node, snapshot.config.gpu_resource).problem != "NoPolicy";
-    if (!selected && gpus_of(*node, snapshot.config.gpu_resource) == 0) continue;
+    if (!selected && gpus_of(*node, snapshot.config.gpu_resource) == 0 && node->unreadable.empty()) continue;
     const auto report = reports.find(node->meta.name);
     const auto findings = fleet.find(node->meta.name);
     verdicts.emplace(node->meta.name,

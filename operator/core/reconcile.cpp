@@ -10,6 +10,12 @@
 namespace verl::core {
 namespace {
 
+// A placement that is written down, or pods that are made.
+bool takes_nodes(const api::VerlJob& job, const Plan& plan) {
+  if (plan.status && plan.status->placement && !job.status.placement) return true;
+  return std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& a) { return std::holds_alternative<CreatePods>(a); });
+}
+
 bool ours(const api::VerlJob& job) { return job.spec.managed_by == "verl.run/verl-operator"; }
 
 }  // namespace
@@ -77,7 +83,10 @@ Round plan_round(const ClusterSnapshot& snapshot) {
     }
     const Plan& plan = planned.plan;
     const bool something = !plan.actions.empty() || plan.status || plan.requeue_after;
-    if (something && !snapshot.held.contains(job->meta.uid)) round.plans.push_back(std::move(planned.plan));
+    // What a held job wrote last is not in the ledger yet, a placement perhaps: until it is seen nobody else is given nodes.
+    if (something && (snapshot.held.empty() || (!snapshot.held.contains(job->meta.uid) && !takes_nodes(*job, plan)))) {
+      round.plans.push_back(std::move(planned.plan));
+    }
   }
   return round;
 }

@@ -33,7 +33,7 @@ api::NodeReadinessSpec report_spec(const ClusterSnapshot& snapshot, const api::N
                               .gpus = static_cast<std::int32_t>(gpus_of(node, snapshot.config.gpu_resource))};
   for (const Level& level : snapshot.config.levels) {
     const auto label = node.meta.labels.find(level.key);
-    if (label != node.meta.labels.end()) spec.domains.push_back({.level = level.name, .domain = label->second});
+    if (label != node.meta.labels.end() && !label->second.empty()) spec.domains.push_back({.level = level.name, .domain = label->second});
   }
   const PolicyChoice choice = choose_policy(snapshot.policies, node, snapshot.config.gpu_resource);
   if (choice.policy == nullptr) return spec;
@@ -57,6 +57,7 @@ std::vector<ReportAction> plan_reports(const ClusterSnapshot& snapshot, const st
     const auto verdict = verdicts.find(name);
     if (verdict == verdicts.end() || node->meta.deleted) continue;
     wanted.insert(name);
+    if (!node->unreadable.empty() && node->boot_id.empty()) continue;  // what cannot be read is left as it is
     const Seconds renewal = busy.contains(name) ? snapshot.config.renewal_busy : snapshot.config.renewal_idle;
     const auto heartbeat = heartbeats.find(name);
     if (heartbeat == heartbeats.end()) {

@@ -174,6 +174,9 @@ void complete(ClusterSnapshot& snapshot) {
   for (const auto& heartbeat : snapshot.heartbeats) {
     if (!heartbeat->renewed || heartbeat->holder.empty()) continue;
     const auto age = std::chrono::floor<Seconds>(snapshot.now - *heartbeat->renewed);
+    // Date has whole seconds, so a renewal may seem a moment ahead; one that is further ahead proves nothing about now.
+    constexpr Seconds kAhead{5};
+    if (age < -kAhead) continue;
     snapshot.heartbeat_age[heartbeat->meta.name] = std::max(age, Seconds{0});
   }
 }
