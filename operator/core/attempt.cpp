@@ -52,6 +52,16 @@ Word word_of(const std::string& termination_message, const char* key, const std:
   return word;
 }
 
+// A trainer that is told to stop may save its state and end with 0: that is no success.
+bool told_to_stop(const Pod& pod, const ContainerState& driver) {
+  constexpr Seconds kGrace{30};  // Kubernetes' default; deletionTimestamp lies that far behind the request
+  const api::Condition* disrupted = api::find_condition(pod.conditions, "DisruptionTarget");
+  if (disrupted != nullptr && disrupted->status == api::ConditionStatus::True) {
+    return !driver.finished_at || disrupted->last_transition <= *driver.finished_at;
+  }
+  return pod.meta.deleted && driver.finished_at && *driver.finished_at >= *pod.meta.deleted - kGrace;
+}
+
 // Reasons by which the kubelet or the control plane ends a pod through no fault of what runs in it.
 bool ended_by_others(const Pod& pod) {
   constexpr std::array<std::string_view, 12> kReasons{"UnexpectedAdmissionError", "TopologyAffinityError", "SMTAlignmentError", "NodeAffinity",
@@ -144,7 +154,7 @@ class Judge {
     if (driver == nullptr || !driver->exit_code) return !lost_.empty() && end_lost();
     const std::int32_t code = *driver->exit_code;
     const Word gate = word_of(driver->termination_message, "verl.run/gate", kGateReasons);
-    if (gate.reason == "Passed" && code == 0) {
+    if (gate.reason == "Passed" && code == 0 && !told_to_stop(*head, *driver)) {
       verdict_.exit_code = 0;
       return end(AttemptState::Succeeded, "Succeeded", "the trainer ended with exit code 0");
     }
@@ -390,6 +400,7 @@ std::optional<std::string> placement_fault(const api::Placement& placement) {
 
 std::optional<std::string> lost(const api::RankPlacement& rank, const api::Node* node) {
   if (node == nullptr) return fmt::format("node {} is gone", rank.node);
+  if (!node->unreadable.empty() && node->boot_id.empty()) return std::nullopt;  // not knowing is no loss; nor does it admit anything
   if (node->meta.uid != rank.node_uid) return fmt::format("node {} was deleted and made again under the same name", rank.node);
   if (node->boot_id != rank.boot_id) return fmt::format("node {} has rebooted", rank.node);
   if (node->ready != api::ConditionStatus::True) {

@@ -51,7 +51,7 @@ class Planner {
     status_.nodes = total_nodes(job_.spec);
     status_.gpus = total_gpus(job_.spec);
     status_.rejected_nodes = still_rejected(status_.rejected_nodes, now_);
-    if (status_.ready.empty()) status_.ready = fmt::format("0/{}", status_.nodes);
+    if (!status_.placement && !job_.status.finished_at) status_.ready = fmt::format("0/{}", status_.nodes);
     if (status_.placement) {
       const std::string attempt = std::to_string(status_.placement->attempt);
       for (const api::Pod* pod : in_.pods) {

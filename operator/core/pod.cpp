@@ -226,6 +226,8 @@ class Renderer {
     env["VERL_RUN_NODE_ADDRESS"] = self_.rank.address;
     env["VERL_RUN_GPUS"] = std::to_string(self_.size.gpus);
     env["VERL_RUN_CPUS"] = std::to_string(logical_cpus(self_.size, static_cast<std::int32_t>(all_.size())));
+    env["VERL_RUN_SHM_BYTES"] = std::to_string(shm());
+    if (self_.size.rdma_devices > 0 && !self_.size.rdma_resource.empty()) env["VERL_RUN_RDMA_DEVICES"] = std::to_string(self_.size.rdma_devices);
     env["VERL_RUN_OBJECT_STORE_BYTES"] = std::to_string(shm() / 10 * 6);
     if (!head_) env["VERL_RUN_JOIN_SECONDS"] = std::to_string((job_.spec.deadlines.image_pull + job_.spec.deadlines.starting).count());
     Share share{.cores = self_.size.cores, .memory = self_.size.memory.count};

@@ -61,6 +61,12 @@ std::string_view reason_of(std::string_view field) {
   return "it is not among the fields that a pool's template may set";
 }
 
+// "1", 1 and "1000m" are one amount.
+bool same_amount(const json& a, const json& b) {
+  const auto amount = [](const json& value) { return parse_quantity_milli(value.is_string() ? value.get<std::string>() : value.dump()); };
+  return a == b || (amount(a) && amount(a) == amount(b));
+}
+
 class Checker {
  public:
   explicit Checker(const std::vector<std::string>& host_paths) : host_paths_(host_paths) {}
@@ -223,7 +229,7 @@ class Checker {
     }
     if (value.contains("requests") && value.contains("limits") && value["requests"].is_object() && value["limits"].is_object()) {
       for (const auto& item : value["requests"].items()) {
-        if (value["limits"].contains(item.key()) && value["limits"][item.key()] != item.value()) {
+        if (value["limits"].contains(item.key()) && !same_amount(value["limits"][item.key()], item.value())) {
           add(at, fmt::format("requests and limits of {} differ; they must be equal, so that the pod is pinned to whole cores", item.key()));
         }
       }

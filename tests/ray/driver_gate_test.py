@@ -216,6 +216,16 @@ class RayNode(unittest.TestCase):
         self.assertEqual(self.run_script(VERL_RUN_CHECK="/does/not/exist"), (211, "", None))
         self.assertEqual(self.run_script(VERL_RUN_CHECK="/bin/true")[0], 0)
 
+    def test_a_container_without_its_shared_memory_or_devices_is_named_unfit(self):
+        code, output, message = self.run_script(VERL_RUN_SHM_BYTES=str(1 << 60))
+        self.assertEqual((code, output, message["verl.run/ray"]), (211, "", "ContainerUnfit"))
+        self.assertRegex(message["message"], r"^/dev/shm has \d+ bytes, wants 1152921504606846976: ")
+        self.assertEqual(self.run_script(VERL_RUN_SHM_BYTES="4096")[0], 0)
+        code, output, message = self.run_script(VERL_RUN_RDMA_DEVICES="64")
+        self.assertEqual((code, output, message["verl.run/ray"]), (211, "", "ContainerUnfit"))
+        self.assertRegex(message["message"], r"64|IPC_LOCK")
+        self.assertEqual(self.run_script(VERL_RUN_RDMA_DEVICES="0")[0], 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -24,6 +24,26 @@ if [ -n "${VERL_RUN_CHECK:-}" ]; then
   "$VERL_RUN_CHECK" || { echo "ray_node: $VERL_RUN_CHECK found this container unfit" >&2; exit 211; }
 fi
 
+# What only holds inside the container. Without it RDMA or Ray fail later, far from the cause; what cannot be read is unfit too.
+if [ -n "${VERL_RUN_SHM_BYTES:-}" ]; then
+  kib=`df -Pk /dev/shm 2> /dev/null | { read -r _; read -r _ size _; echo "${size:-}"; }` || true
+  case "$kib" in ""|*[!0-9]*) fail 211 ContainerUnfit "the size of /dev/shm cannot be read, wants $VERL_RUN_SHM_BYTES bytes; does the image have df?" ;; esac
+  [ "$((kib * 1024))" -ge "$((VERL_RUN_SHM_BYTES / 10 * 9))" ] ||
+    fail 211 ContainerUnfit "/dev/shm has $((kib * 1024)) bytes, wants $VERL_RUN_SHM_BYTES: the memory-backed volume shm is not mounted there"
+fi
+if [ "${VERL_RUN_RDMA_DEVICES:-0}" -gt 0 ]; then
+  # IPC_LOCK lifts the limit of locked memory, but only where the capability is effective: not for every non-root user.
+  capabilities=0
+  while read -r name value _; do [ "$name" != CapEff: ] || capabilities=$((0x$value)); done < /proc/self/status
+  memlock=`ulimit -l`
+  [ "$memlock" = unlimited ] || [ "$((capabilities >> 14 & 1))" -eq 1 ] ||
+    fail 211 ContainerUnfit "locked memory is limited to $memlock KiB and IPC_LOCK is not effective, wants either: RDMA cannot register memory"
+  open=0
+  for device in /dev/infiniband/uverbs*; do [ ! -r "$device" ] || [ ! -w "$device" ] || open=$((open + 1)); done
+  [ "$open" -ge "$VERL_RUN_RDMA_DEVICES" ] ||
+    fail 211 ContainerUnfit "$open RDMA devices (/dev/infiniband/uverbs*) can be opened, wants $VERL_RUN_RDMA_DEVICES: ask the device plugin of the node"
+fi
+
 # Ray opens a socket per peer and worker; container runtimes often start at 1024.
 ulimit -n 65536 2> /dev/null || ulimit -n "`ulimit -H -n`" || true
 
