@@ -334,13 +334,7 @@ std::map<std::string, std::vector<core::DryRun>, std::less<>> Executor::dry_runs
   std::set<std::string_view> alive;
   for (const auto& job : snapshot.jobs) alive.insert(job->meta.uid);
   std::erase_if(dry_runs_, [&](const auto& entry) { return !alive.contains(entry.first); });
-  std::erase_if(sent_, [&](const auto& entry) { return !alive.contains(entry.first); });
   return dry_runs_;
-}
-
-const api::VerlJobStatus* Executor::last_sent(std::string_view job_uid) const {
-  const auto found = sent_.find(job_uid);
-  return found == sent_.end() ? nullptr : &found->second;
 }
 
 }  // namespace verl::controller

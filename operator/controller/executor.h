@@ -41,9 +41,6 @@ class Executor final {
 
   // Answers of dry runs so far, for the next snapshot; those of jobs that are gone are dropped.
   std::map<std::string, std::vector<core::DryRun>, std::less<>> dry_runs(const core::ClusterSnapshot& snapshot);
-  // The status last sent for a job, as long as the apiserver has not said that it did not take it. While the cache is behind
-  // it, it is what other jobs have to be placed around. Null: none was sent.
-  const api::VerlJobStatus* last_sent(std::string_view job_uid) const;
   void set_now(Timestamp now) { now_ = now; }
 
  private:
@@ -52,7 +49,6 @@ class Executor final {
   Parts parts_;
   Timestamp now_{};
   std::map<std::string, std::vector<core::DryRun>, std::less<>> dry_runs_{};
-  std::map<std::string, api::VerlJobStatus, std::less<>> sent_{};  // by job UID
 };
 
 }  // namespace verl::controller

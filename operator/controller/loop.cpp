@@ -73,14 +73,6 @@ void Loop::round(const std::stop_token& stop) {
   view.now = std::chrono::floor<Seconds>(*now);  // as the API's own times
   view.config = parts_.config;
   snapshot::complete(view);
-  // A placement that the cache does not show yet is a promise all the same: deciding it anew could give its nodes to others.
-  for (auto& job : view.jobs) {
-    const api::VerlJobStatus* sent = view.held.contains(job->meta.uid) ? parts_.executor.last_sent(job->meta.uid) : nullptr;
-    if (sent == nullptr) continue;
-    auto shown = std::make_shared<api::VerlJob>(*job);
-    shown->status = *sent;
-    job = std::move(shown);
-  }
   view.dry_runs = parts_.executor.dry_runs(view);
   parts_.executor.set_now(view.now);
 
