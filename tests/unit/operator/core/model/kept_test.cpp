@@ -1,4 +1,4 @@
-// What the operator keeps of a report decides the same as the report.
+// What the operator keeps of objects decides the same as the whole objects.
 #include <gtest/gtest.h>
 
 #include <fmt/format.h>
@@ -6,7 +6,7 @@
 #include <random>
 
 #include "builders.h"
-#include "operator/core/kept_report.h"
+#include "operator/core/kept.h"
 
 namespace verl::core::testing {
 namespace {
@@ -47,7 +47,7 @@ void spoil(api::NodeReadinessStatus& status, Random& random) {
   status.topology = {.sockets = 2, .gpus = {"0000:40:00.0"}};
 }
 
-TEST(KeptReport, DecidesAsTheWholeReport) {
+TEST(Kept, DecidesAsTheWholeObjects) {
   for (unsigned seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Random random(seed);
@@ -56,12 +56,21 @@ TEST(KeptReport, DecidesAsTheWholeReport) {
       if (roll(random, 2) != 0) spoil(entry.second.status, random);
     }
     if (roll(random, 3) == 0) whole.world.policies["p"].spec.expectations.checks = {{.id = "link-speed", .action = api::CheckAction::Warn}};
+    for (int i = roll(random, 3); i > 0; --i) {
+      const std::string name = fmt::format("stranger-{}", i);
+      api::Pod& pod = add_stranger(whole.world, name, fmt::format("n{:02}", roll(random, 5)), {{"nvidia.com/gpu", 1000 * roll(random, 8)}});
+      pod.meta.labels = {{"app", name}, {std::string(api::kRankLabel), "0"}};
+      pod.owner_uid = roll(random, 1) == 0 ? "job-a" : "replicas-1";
+      pod.message = "said";
+    }
     add_job(whole.world, "a", 2);
     add_job(whole.world, "b", 1);
     if (roll(random, 1) == 0) whole.job("a").spec.network.transport = api::Transport::RoCE;
     Simulation kept(whole.world);
-    for (auto& entry : kept.world.reports) entry.second = kept_report(entry.second);
-    for (int round = 0; round < 5; ++round) {
+    for (auto& entry : kept.world.reports) entry.second = core::kept(entry.second);
+    for (int round = 0; round < 8; ++round) {
+      for (auto& entry : kept.world.pods) entry.second = core::kept(entry.second);
+      for (auto& entry : kept.world.heartbeats) entry.second = core::kept(entry.second);
       const Round one = plan_round(snapshot(whole.world));
       const Round other = plan_round(snapshot(kept.world));
       ASSERT_EQ(one.verdicts, other.verdicts);
@@ -71,17 +80,21 @@ TEST(KeptReport, DecidesAsTheWholeReport) {
         whole.apply(plan);
         kept.apply(plan);
       }
+      whole.bind();
+      kept.bind();
+      whole.start();
+      kept.start();
     }
   }
 }
 
-TEST(KeptReport, HoldsOneFindingForManyThatPassed) {
+TEST(Kept, HoldsOneFindingForManyThatPassed) {
   api::NodeReadiness report{};
   for (const char* port : {"ens3f0", "ens4f0", "ens5f0"}) {
     report.status.findings.push_back({.check = "mtu-interface", .verdict = Verdict::Pass, .subject = port, .seen = "9000", .wanted = ">= 9000"});
   }
   report.status.findings.push_back({.check = "mtu-interface", .verdict = Verdict::Fail, .subject = "ens6f0", .seen = "1500", .wanted = ">= 9000"});
-  EXPECT_EQ(kept_report(report).status.findings, (std::vector<Finding>{pass("mtu-interface"), report.status.findings[3]}));
+  EXPECT_EQ(core::kept(report).status.findings, (std::vector<Finding>{pass("mtu-interface"), report.status.findings[3]}));
 }
 
 }  // namespace

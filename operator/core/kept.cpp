@@ -1,4 +1,4 @@
-#include "operator/core/kept_report.h"
+#include "operator/core/kept.h"
 
 #include <algorithm>
 
@@ -41,7 +41,7 @@ std::vector<api::InterfaceStatus> kept_interfaces(const std::vector<api::Interfa
 
 }  // namespace
 
-api::NodeReadiness kept_report(api::NodeReadiness report) {
+api::NodeReadiness kept(api::NodeReadiness report) {
   api::NodeReadinessStatus& status = report.status;
   status.findings = kept_findings(std::move(status.findings));
   status.interfaces = kept_interfaces(status.interfaces);
@@ -52,7 +52,25 @@ api::NodeReadiness kept_report(api::NodeReadiness report) {
   status.nccl.shrink_to_fit();
   status.clock = {};
   status.topology = {};
+  std::erase_if(status.conditions, [](const api::Condition& one) { return one.type != "Ready"; });
+  status.conditions.shrink_to_fit();
+  report.meta.labels.clear();
   return report;
+}
+
+// Of pods that are nobody's rank only counts what they hold of their node.
+api::Pod kept(api::Pod pod) {
+  if (pod.meta.labels.contains(std::string(api::kJobNameLabel))) return pod;
+  pod.meta.labels.clear();
+  pod.owner_uid = {};
+  pod.reason = {};
+  pod.message = {};
+  return pod;
+}
+
+api::Heartbeat kept(api::Heartbeat heartbeat) {
+  heartbeat.meta.labels.clear();
+  return heartbeat;
 }
 
 }  // namespace verl::core
