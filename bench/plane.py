@@ -45,7 +45,7 @@ class Api(cluster.Cluster):
         headers = {"Accept": "application/json", "User-Agent": "verl-bench", "Content-Type": content}
         if body is not None and not isinstance(body, (str, bytes)):
             body = json.dumps(body)
-        for attempt in (1, 2):
+        for attempt in range(1, 9):
             connection = getattr(self._mine, "connection", None)
             if connection is None:
                 connection = http.client.HTTPSConnection(self.host, self.port, context=self.tls, timeout=timeout)
@@ -54,11 +54,14 @@ class Api(cluster.Cluster):
                 connection.request(method, path, body, headers)
                 answer = connection.getresponse()
                 text = answer.read()
-                break
+                # A watch cache that lags behind, a server that is asked too much: both pass.
+                if answer.status not in (429, 504) or method == "POST":
+                    break
+                time.sleep(attempt)
             except (OSError, http.client.HTTPException):
                 connection.close()
                 self._mine.connection = None
-                if attempt == 2 or method == "POST":
+                if attempt == 8 or method == "POST":
                     raise
         if answer.status >= 400:
             raise cluster.ApiError(answer.status, text[:400].decode(errors="replace"))
