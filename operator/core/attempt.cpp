@@ -59,7 +59,7 @@ bool told_to_stop(const Pod& pod, const ContainerState& driver) {
   if (disrupted != nullptr && disrupted->status == api::ConditionStatus::True) {
     return !driver.finished_at || disrupted->last_transition <= *driver.finished_at;
   }
-  return pod.meta.deleted && driver.finished_at && *driver.finished_at >= *pod.meta.deleted - kGrace;
+  return pod.meta.deleted && driver.finished_at && *driver.finished_at > *pod.meta.deleted - kGrace;
 }
 
 // Reasons by which the kubelet or the control plane ends a pod through no fault of what runs in it.

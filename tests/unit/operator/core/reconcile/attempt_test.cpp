@@ -120,8 +120,21 @@ TEST(Attempt, SuccessStandsWhateverBecomesOfPodsAndNodes) {
   driver(sim, 0, kPassed);
   sim.world.nodes.erase("n00");
   sim.world.pods.erase("rl/a-1-1");
-  sim.pod("a-1-0").meta.deleted = sim.world.now;
+  sim.pod("a-1-0").meta.deleted = sim.world.now + Seconds{30};  // asked for now, with a grace of 30 s
   EXPECT_EQ(line(judged(sim)), "Succeeded Succeeded");
+}
+
+TEST(Attempt, ATrainerThatWasToldToStopAndEndsWithZeroHasNotSucceeded) {
+  Simulation deleted = gang(true);
+  driver(deleted, 0, kPassed);
+  deleted.pod("a-1-0").meta.deleted = deleted.world.now + Seconds{10};  // asked for 20 s before the trainer ended
+  EXPECT_EQ(line(judged(deleted)), "FailedByUs HeadDisrupted -n00:PodDisrupted");
+
+  Simulation evicted = gang(true);
+  driver(evicted, 0, kPassed);
+  evicted.pod("a-1-0").conditions = {{.type = "DisruptionTarget", .status = api::ConditionStatus::True, .reason = "EvictionByEvictionAPI",
+                                      .last_transition = evicted.world.now - Seconds{300}}};
+  EXPECT_EQ(line(judged(evicted)), "FailedByUs HeadDisrupted -n00:EvictionByEvictionAPI");
 }
 
 TEST(Attempt, TheTrainerIsBlamedOnlyOnceItsNodesWereHeardOfAfterItsEnd) {
