@@ -134,7 +134,7 @@ TEST(Attempt, ATrainerThatWasToldToStopAndEndsWithZeroHasNotSucceeded) {
   driver(evicted, 0, kPassed);
   evicted.pod("a-1-0").conditions = {{.type = "DisruptionTarget", .status = api::ConditionStatus::True, .reason = "EvictionByEvictionAPI",
                                       .last_transition = evicted.world.now - Seconds{300}}};
-  EXPECT_EQ(line(judged(evicted)), "FailedByUs HeadDisrupted -n00:EvictionByEvictionAPI");
+  EXPECT_EQ(line(judged(evicted)), "FailedByUs HeadDisrupted -n00:PodDisrupted");
 }
 
 TEST(Attempt, TheTrainerIsBlamedOnlyOnceItsNodesWereHeardOfAfterItsEnd) {
