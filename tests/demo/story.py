@@ -188,9 +188,9 @@ class Story:
         self.run(str(self.bin / "verl-node-agent"), "check", as_typed="verl-node-agent check", check=(0, 79), limit=24)
 
     def reported(self):
+        """Nodes of which the operator knows what to think, by a report about what it asks for now."""
         return {i["metadata"]["name"] for i in self.get("nodereadinesses")["items"]
-                if i.get("status", {}).get("observedGeneration") == i["metadata"]["generation"] and i["status"].get("verdict") in ("Ready", "NotReady")
-                or i.get("status", {}).get("findings")}
+                if i["status"].get("observedGeneration") == i["metadata"]["generation"] and i["status"]["verdict"] in ("Ready", "NotReady")}
 
     def second_job(self):
         return {"apiVersion": "verl.run/v1alpha1", "kind": "VerlJob", "metadata": {"name": "llama-ppo", "namespace": self.fleet.name_space},
@@ -250,6 +250,7 @@ def main():
     parser.add_argument("--renamed", action="store_true", help="with other names, labels, namespaces and addresses")
     options = parser.parse_args()
     options.fleet = {}
+    os.chdir(ROOT)
     if options.renamed:
         options.fleet = dict(prefix="gpu-", rack_key="example.com/row", rack_prefix="row-", name_space="research", operator_space="verl", network="172.20", shuffle=2)
     folder = tempfile.mkdtemp(prefix="verl-demo.")
