@@ -11,13 +11,19 @@ argv() {
   printf '%s\n' "$name" >>"$dir/run/order"
 }
 
-# Metadata for the objects whose writers tests ask about, nothing for the rest: the log grows a kilobyte a request.
+# Metadata for the objects whose writers tests ask about, whole requests of new pods, nothing for the rest: the log grows a
+# kilobyte a request.
 audit_policy() {
   cat <<'POLICY'
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
+- level: Request
+  verbs: [create]
+  resources:
+  - group: ""
+    resources: [pods]
 - level: Metadata
   resources:
   - group: ""
