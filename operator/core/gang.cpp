@@ -169,8 +169,7 @@ struct PoolFacts {
 };
 
 PoolFacts facts_of(const ClusterSnapshot& snapshot, const api::VerlJob& job, const api::Pool& pool) {
-  Bytes memory{};
-  for (const auto& policy : snapshot.policies) memory = std::max(memory, policy->spec.memory_per_gpu.value_or(Bytes{}));
+  const Bytes memory = largest_memory_per_gpu(snapshot);
   nlohmann::json pod_template = nlohmann::json::parse(pool.template_json, nullptr, false);
   PoolFacts facts{.pool = &pool, .nominal = nominal_size(pool, memory)};
   facts.extra = extras(snapshot, job, pool, facts.nominal);

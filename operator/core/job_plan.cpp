@@ -211,9 +211,7 @@ class Planner {
       return false;
     }
     if (current.size() < job_.spec.pools.size()) {
-      Bytes memory{};
-      for (const auto& policy : in_.snapshot.policies) memory = std::max(memory, policy->spec.memory_per_gpu.value_or(Bytes{}));
-      out_.plan.actions.emplace_back(dry_run_pods(in_.snapshot.config, job_, memory));
+      out_.plan.actions.emplace_back(dry_run_pods(in_.snapshot.config, job_, largest_memory_per_gpu(in_.snapshot)));
       // What stood there before stays until the answer is known.
       if (job_.status.conditions.empty() || job_.status.phase.empty()) wait("Checking", "the apiserver is asked whether it would take the pods", std::nullopt);
       return false;

@@ -7,7 +7,6 @@
 
 #include "api/check_catalogue.h"
 #include "base/broken_invariant.h"
-#include "api/check_catalogue.h"
 #include "base/text.h"
 #include "operator/core/fleet.h"
 #include "operator/core/reason.h"
@@ -24,11 +23,6 @@ bool matches(const api::SelectorTerm& term, const api::Labels& labels) {
   if (term.op == "Exists") return present;
   if (term.op == "DoesNotExist") return !present;
   return false;  // an operator we do not know selects nothing: the node then has no policy, which is said by name
-}
-
-std::int64_t gpus_of(const api::Node& node, std::string_view gpu_resource) {
-  const auto found = node.allocatable.find(std::string(gpu_resource));
-  return found == node.allocatable.end() ? 0 : found->second / 1000;
 }
 
 NodeVerdict unknown(std::string reason, std::string message) {
@@ -112,6 +106,17 @@ std::string_view to_string(NodeWord word) {
     case NodeWord::Unknown: return "Unknown";
   }
   broken_invariant("a NodeWord outside its enumeration");
+}
+
+std::int64_t gpus_of(const api::Node& node, std::string_view gpu_resource) {
+  const auto found = node.allocatable.find(std::string(gpu_resource));
+  return found == node.allocatable.end() ? 0 : found->second / 1000;
+}
+
+Bytes largest_memory_per_gpu(const ClusterSnapshot& snapshot) {
+  Bytes memory{};
+  for (const auto& policy : snapshot.policies) memory = std::max(memory, policy->spec.memory_per_gpu.value_or(Bytes{}));
+  return memory;
 }
 
 bool selects(const api::NodeSelector& selector, const api::Labels& labels) {

@@ -32,6 +32,12 @@ struct PolicyChoice {
   std::string message{};
 };
 
+// GPUs that the node offers, whole ones.
+std::int64_t gpus_of(const api::Node& node, std::string_view gpu_resource);
+
+// What a pod's memory is reckoned with before it is known which policy its node will have.
+Bytes largest_memory_per_gpu(const ClusterSnapshot& snapshot);
+
 bool selects(const api::NodeSelector& selector, const api::Labels& labels);
 
 // Highest priority among those that select the node; a tie is a conflict, never a guess. An empty selector means every

@@ -6,11 +6,6 @@
 namespace verl::core {
 namespace {
 
-std::int64_t gpus_of(const api::Node& node, const std::string& gpu_resource) {
-  const auto found = node.allocatable.find(gpu_resource);
-  return found == node.allocatable.end() ? 0 : found->second / 1000;
-}
-
 // Nodes that hold a rank of some placement: their agents are asked to renew more often.
 std::set<std::string, std::less<>> busy_nodes(const ClusterSnapshot& snapshot) {
   std::set<std::string, std::less<>> busy;

@@ -231,8 +231,7 @@ Result<void> add_document(Export& into, const json& root) {
 }
 
 void assume_dry_runs(ClusterSnapshot& snapshot) {
-  Bytes memory{};
-  for (const auto& policy : snapshot.policies) memory = std::max(memory, policy->spec.memory_per_gpu.value_or(Bytes{}));
+  const Bytes memory = largest_memory_per_gpu(snapshot);
   for (const auto& job : snapshot.jobs) {
     auto& runs = snapshot.dry_runs[job->meta.uid];
     if (!runs.empty()) continue;
