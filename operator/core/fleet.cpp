@@ -8,12 +8,6 @@
 namespace verl::core {
 namespace {
 
-// Only reports about the machine and boot that the Node has now: what an earlier boot had set says nothing.
-bool current(const api::NodeReadiness& report, const api::Node& node) {
-  return report.unreadable.empty() && report.status.observed_generation != 0 && report.status.node_uid == node.meta.uid &&
-         !node.boot_id.empty() && report.status.boot_id == node.boot_id;
-}
-
 std::string shown(const std::optional<std::string>& value) { return value ? *value : "not set"; }
 
 Finding finding_of(const nccl::Deviation& deviation, const nccl::DeviatingNode& node) {
@@ -43,9 +37,9 @@ std::map<std::string, std::vector<Finding>, std::less<>> compare_fleet(const Clu
   std::map<std::string, nccl::SettingsByNode> by_policy;
   for (const auto& report : snapshot.reports) {
     const auto node = nodes.find(report->meta.name);
-    if (node == nodes.end() || !current(*report, *node->second)) continue;
+    if (node == nodes.end()) continue;
     const PolicyChoice choice = choose_policy(snapshot.policies, *node->second, snapshot.config.gpu_resource);
-    if (choice.policy == nullptr) continue;
+    if (choice.policy == nullptr || disbelieved(snapshot, *node->second, *report, *choice.policy)) continue;
     std::vector<nccl::Setting>& settings = by_policy[choice.policy->meta.name][report->meta.name];
     for (const api::NcclSetting& setting : report->status.nccl) settings.push_back({.name = setting.name, .value = setting.value});
   }

@@ -11,8 +11,8 @@
 
 namespace verl::core {
 
-// Findings by node name; a node that agrees with the others has none. Only reports whose node UID and boot id are
-// current take part, so that a dead node cannot outvote living ones.
+// Findings by node name; a node that agrees with the others has none. Only reports that can be believed take part, so that a
+// dead node cannot outvote living ones.
 std::map<std::string, std::vector<Finding>, std::less<>> compare_fleet(const ClusterSnapshot& snapshot);
 
 }  // namespace verl::core

@@ -35,6 +35,7 @@ struct Config {
   Seconds renewal_idle{30};        // an agent's heartbeat while its node holds no job
   Seconds renewal_busy{10};        // while it does
   std::string default_priority_class{"verl-job"};
+  std::string tools_image{};       // has verl-container-check; without it no pod of a job is valid
   bool operator==(const Config&) const = default;
 };
 
@@ -69,6 +70,8 @@ struct ClusterSnapshot {
   bool heartbeats_known{true};                        // false on a plain export: freshness is then Unknown
   std::map<std::string, std::vector<DryRun>, std::less<>> dry_runs{};  // by job UID
   std::set<std::string, std::less<>> held{};  // UIDs of jobs whose own last write is not in the cache yet: counted, not acted on
+  std::map<std::string, api::Placement, std::less<>> unseen{};  // held jobs' UIDs → the placement sent last: its nodes count as taken
+  std::vector<std::string> unreadable_pods{};  // what they take, and where, is not known: while there are any nobody is given nodes
 };
 
 // Actions, each one API call that is safe to repeat.

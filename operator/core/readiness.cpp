@@ -8,6 +8,7 @@
 #include "api/check_catalogue.h"
 #include "base/broken_invariant.h"
 #include "base/text.h"
+#include "operator/core/by_name.h"
 #include "operator/core/fleet.h"
 #include "operator/core/reason.h"
 
@@ -56,7 +57,17 @@ std::vector<std::string> sentences_of(const std::vector<Finding>& findings) {
   return sentences;
 }
 
-// Reports that cannot be believed, whatever they say.
+// Three renewals at the pace that was asked for: a node that holds a job is asked to renew more often. An agent learns of a new
+// pace by its next renewal, so until then the slower one holds.
+Seconds fresh_for(const ClusterSnapshot& snapshot, const std::string& node) {
+  const Seconds idle = 3 * snapshot.config.renewal_idle;
+  const api::Heartbeat* heartbeat = find_by_name(snapshot.heartbeats, node);
+  if (heartbeat == nullptr || heartbeat->duration <= Seconds{0} || !heartbeat->asked || !heartbeat->renewed) return idle;
+  return *heartbeat->renewed > *heartbeat->asked ? std::min(heartbeat->duration, idle) : idle;
+}
+
+}  // namespace
+
 std::optional<NodeVerdict> disbelieved(const ClusterSnapshot& snapshot, const api::Node& node, const api::NodeReadiness& report,
                                        const api::ReadinessPolicy& policy) {
   if (!report.unreadable.empty()) {
@@ -90,14 +101,12 @@ std::optional<NodeVerdict> disbelieved(const ClusterSnapshot& snapshot, const ap
   }
   const auto age = snapshot.heartbeat_age.find(node.meta.name);
   if (age == snapshot.heartbeat_age.end()) return unknown("AgentSilent", "the node agent was never heard of");
-  const Seconds limit = 3 * snapshot.config.renewal_idle;
+  const Seconds limit = fresh_for(snapshot, node.meta.name);
   if (age->second > limit) {
     return unknown("AgentSilent", fmt::format("the node agent was not heard of for more than {} s", limit.count()));
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::string_view to_string(NodeWord word) {
   switch (word) {
@@ -184,19 +193,12 @@ Verdict effective_verdict(const Finding& finding, const api::Expectations& expec
 }
 
 std::vector<std::string> required_checks(const api::Expectations& expectations) {
-  const auto& limits = expectations.thresholds;
-  const auto& inventory = expectations.inventory;
-  // The clock gates by default; everything else is required as soon as something is declared about it.
-  std::vector<std::string> ids{"clock-sync"};
-  if (limits.mtu_min) ids.emplace_back("mtu-interface");
-  if (limits.rdma_mtu_min) ids.emplace_back("mtu-roce-active");
-  if (limits.link_gbps_min) ids.emplace_back("link-speed");
-  if (inventory.gpus) ids.emplace_back("gpu-count");
-  if (inventory.rdma_devices) ids.emplace_back("rdma-device-count");
-  if (inventory.numa_nodes) ids.emplace_back("numa-topology");
+  std::vector<std::string> ids;
+  for (const api::CheckEntry& entry : api::kChecks) {
+    if (api::action_of(entry.id, expectations) == api::CheckAction::Block) ids.emplace_back(entry.id);
+  }
   for (const api::CheckRule& rule : expectations.checks) {
-    if (rule.action == api::CheckAction::Block && std::find(ids.begin(), ids.end(), rule.id) == ids.end()) ids.push_back(rule.id);
-    if (rule.action != api::CheckAction::Block) ids.erase(std::remove(ids.begin(), ids.end(), rule.id), ids.end());
+    if (rule.action == api::CheckAction::Block && api::find_check(rule.id) == nullptr) ids.push_back(rule.id);
   }
   return ids;
 }

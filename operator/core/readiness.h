@@ -51,7 +51,12 @@ std::string reason_word(std::string_view check);
 // Severity as the policy has it: what the agent called Fail counts as Warn where the policy only warns.
 Verdict effective_verdict(const Finding& finding, const api::Expectations& expectations);
 
-// The checks that a believable report must contain under these expectations; a report without one proves nothing.
+// Why a report cannot be believed, whatever it says: about another machine, boot or policy, or from an agent that has fallen
+// silent. Nothing: it can.
+std::optional<NodeVerdict> disbelieved(const ClusterSnapshot& snapshot, const api::Node& node, const api::NodeReadiness& report,
+                                       const api::ReadinessPolicy& policy);
+
+// The checks that a report must answer under these expectations: all that block. "Does not apply here, because" is an answer.
 std::vector<std::string> required_checks(const api::Expectations& expectations);
 
 // One verdict for one node. `fleet` are findings about the node that only a comparison with others can make.

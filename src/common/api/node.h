@@ -110,6 +110,7 @@ struct Heartbeat {
   std::string holder{};
   std::optional<Timestamp> renewed{};
   Seconds duration{0};  // spec.leaseDurationSeconds: three times the renewal the operator asks for
+  std::optional<Timestamp> asked{};  // when that was last written, by the apiserver's clock
   std::vector<std::string> unreadable{};
   bool operator==(const Heartbeat&) const = default;
 };

@@ -59,14 +59,15 @@ void read_status(Element value, api::Node& out, const Place& at, Faults& faults)
   });
 }
 
-// The latest time at which somebody wrote spec.renewTime. That field itself is the client's clock and is not used.
-std::optional<Timestamp> last_renewal(Element managed_fields, const Place& at, Faults& faults) {
+// The latest time at which somebody wrote this field of the spec, by the apiserver's clock: spec.renewTime itself is the
+// client's and is not used.
+std::optional<Timestamp> last_written(Element managed_fields, std::string_view spec_field, const Place& at, Faults& faults) {
   std::optional<Timestamp> latest;
   each_item(managed_fields, at, faults, [&](Element entry, const Place& where) {
     const auto fields = field_of(entry, "fieldsV1");
     const auto spec = fields ? field_of(*fields, "f:spec") : std::nullopt;
     const auto time = field_of(entry, "time");
-    if (!spec || !field_of(*spec, "f:renewTime") || !time) return;
+    if (!spec || !field_of(*spec, spec_field) || !time) return;
     std::optional<Timestamp> written;
     read(*time, written, Place::field(where, "time"), faults);
     if (written && (!latest || *written > *latest)) latest = written;
@@ -139,7 +140,9 @@ void read_object(Element value, api::Heartbeat& out) {
     if (key == "metadata") {
       read(field, out.meta, place, faults);
       if (const auto managed = field_of(field, "managedFields")) {
-        out.renewed = last_renewal(*managed, Place::field(place, "managedFields"), faults);
+        const Place where = Place::field(place, "managedFields");
+        out.renewed = last_written(*managed, "f:renewTime", where, faults);
+        out.asked = last_written(*managed, "f:leaseDurationSeconds", where, faults);
       }
     } else if (key == "spec") {
       each_field(field, place, faults, [&](std::string_view name, Element inner, const Place& where) {

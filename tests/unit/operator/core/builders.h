@@ -30,6 +30,8 @@ struct World {
   std::map<std::string, Seconds, std::less<>> ages{};
   std::map<std::string, std::vector<DryRun>, std::less<>> dry_runs{};
   std::set<std::string, std::less<>> held{};
+  std::map<std::string, api::Placement, std::less<>> unseen{};
+  std::vector<std::string> unreadable_pods{};
 };
 
 ClusterSnapshot snapshot(const World& world);

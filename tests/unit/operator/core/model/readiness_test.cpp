@@ -22,6 +22,15 @@ std::string verdict(const World& world, const std::string& node = "n00") {
 
 NodeVerdict full_verdict(const World& world, const std::string& node = "n00") { return judge_nodes(snapshot(world)).at(node); }
 
+// The node holds a job: its agent was asked an hour ago to renew every ten seconds.
+void busy(World& world, Seconds age) {
+  api::Heartbeat& heartbeat = world.heartbeats["n00"];
+  heartbeat.duration = Seconds{30};
+  heartbeat.asked = world.now - Seconds{3600};
+  heartbeat.renewed = world.now - age;
+  world.ages["n00"] = age;
+}
+
 struct Case {
   const char* what;
   std::function<void(World&)> spoil;
@@ -49,9 +58,12 @@ TEST(Readiness, UnknownIsNeverReady) {
       {"never heard of", [](World& w) { w.ages.erase("n00"); }, "Unknown/AgentSilent"},
       {"three renewals ago", [](World& w) { w.ages["n00"] = Seconds{90}; }, "Ready/Ready"},
       {"a second more", [](World& w) { w.ages["n00"] = Seconds{91}; }, "Unknown/AgentSilent"},
+      {"a busy node, three of its renewals ago", [](World& w) { busy(w, Seconds{30}); }, "Ready/Ready"},
+      {"a busy node, a second more", [](World& w) { busy(w, Seconds{31}); }, "Unknown/AgentSilent"},
+      {"a node that was just asked to hurry", [](World& w) { busy(w, Seconds{31}); w.heartbeats["n00"].asked = w.now; }, "Ready/Ready"},
       {"a failed check", [](World& w) { w.reports["n00"].status.findings[1].verdict = Verdict::Fail; }, "NotReady/MTUInterface"},
       {"a check that could not look", [](World& w) { w.reports["n00"].status.findings[1].verdict = Verdict::Unknown; }, "Unknown/MTUInterface"},
-      {"a required check that says nothing", [](World& w) { w.reports["n00"].status.findings.pop_back(); }, "Unknown/MTUInterface"},
+      {"a required check that says nothing", [](World& w) { w.reports["n00"].status.findings.erase(w.reports["n00"].status.findings.begin() + 1); }, "Unknown/MTUInterface"},
       {"a required check that was skipped", [](World& w) { w.reports["n00"].status.findings[1].verdict = Verdict::Skipped; }, "Unknown/MTUInterface"},
       {"no clock finding", [](World& w) { w.reports["n00"].status.findings.erase(w.reports["n00"].status.findings.begin()); }, "Unknown/ClockSync"},
       {"a clock that only warns by policy",
@@ -128,6 +140,25 @@ TEST(Fleet, TheNodeWhoseNcclSettingDeviatesIsNotReadyByName) {
   EXPECT_EQ(verdict(world, "n00"), "Ready/Ready");
   EXPECT_EQ(verdict(world, "n03"), "NotReady/NCCLEnv");
   EXPECT_THAT(full_verdict(world, "n03").message, HasSubstr("NCCL_ALGO Tree, wants Ring"));
+}
+
+TEST(Readiness, EveryCheckThatBlocksMustBeAnswered) {
+  for (const api::CheckEntry& entry : api::kChecks) {
+    World world = cluster(1, 1);
+    std::erase_if(world.reports["n00"].status.findings, [&](const Finding& f) { return f.check == entry.id; });
+    EXPECT_EQ(verdict(world), entry.action == api::CheckAction::Block ? "Unknown/" + reason_word(entry.id) : "Ready/Ready") << entry.id;
+  }
+}
+
+TEST(Fleet, ASilentNodeHasNoVote) {
+  World world = cluster(1, 3);
+  set_nccl(world, "n00", "NCCL_ALGO", "Ring");
+  set_nccl(world, "n01", "NCCL_ALGO", "Tree");
+  set_nccl(world, "n02", "NCCL_ALGO", "Tree");
+  EXPECT_EQ(verdict(world, "n00"), "NotReady/NCCLEnv");
+  world.ages["n02"] = Seconds{3600};
+  EXPECT_EQ(verdict(world, "n00"), "Unknown/NCCLEnv") << "of the two that are heard, neither is the majority";
+  EXPECT_EQ(verdict(world, "n02"), "Unknown/AgentSilent");
 }
 
 TEST(Fleet, ATieIsUnknownForEveryNode) {
