@@ -161,7 +161,7 @@ core::ClusterSnapshot Caches::snapshot() {
   }
   // What a pod that nobody can read takes, and where, is not known: nothing is given away while it is there.
   for (std::size_t i = 0; i < pods.size(); ++i) {
-    if (pods.value(i) == nullptr) snapshot.held.insert("unreadable pod " + kube::to_string(pods.head(i).key));
+    if (pods.value(i) == nullptr) snapshot.unreadable_pods.push_back(kube::to_string(pods.head(i).key));
   }
   return snapshot;
 }

@@ -14,6 +14,7 @@
 #include "kube/protocol/owner.h"
 #include "kube/protocol/verbs.h"
 #include "operator/controller/dry_run.h"
+#include "operator/controller/name_holder.h"
 #include "operator/controller/resources.h"
 
 namespace verl::controller {
@@ -142,14 +143,17 @@ class Executor::Writer {
         if (const auto made = kube::decode_written(answer.reply.body)) parts_.caches.pods().expect(key, made->uid, made->resource_version);
         return;
       }
-      if (answer.outcome == Outcome::Conflict && is_ours(key, job)) return;
+      const NameHolder holder = answer.outcome == Outcome::Conflict ? holder_of(key, job) : NameHolder::Unknown;
+      if (holder == NameHolder::Ours) return;
       all = false;
-      if (answer.outcome == Outcome::Refused) {
-        // Quota or admission changed its mind in the middle of the gang: the attempt ends at once.
+      if (answer.outcome == Outcome::Refused || holder == NameHolder::Stranger) {
+        // Quota or admission changed its mind in the middle of the gang, or one name is taken: the attempt ends at once.
         refused_ = true;
         const std::lock_guard lock(refusal_lock);
-        refusal = core::DryRun{.job_generation = job.meta.generation, .asked = owner_.now_, .refusal_reason = "PodRefused",
-                               .refusal_message = shorten(escape_controls(fmt::format("{}: {}", what, kube::summary(answer.status))), 1500)};
+        refusal = holder == NameHolder::Stranger
+                      ? name_taken(job.meta.generation, job.meta.name_space, "", name, owner_.now_)
+                      : core::DryRun{.job_generation = job.meta.generation, .asked = owner_.now_, .refusal_reason = "PodRefused",
+                                     .refusal_message = shorten(escape_controls(fmt::format("{}: {}", what, kube::summary(answer.status))), 1500)};
       }
     });
     if (refusal) owner_.dry_runs_[job.meta.uid] = {*refusal};
@@ -185,11 +189,14 @@ class Executor::Writer {
     const std::string body = codec::encode_status(job.meta, status);
     const kube::Target where{.resource = kVerlJobs, .name_space = key.name_space, .name = key.name, .subresource = "status"};
     const std::string what = fmt::format("writing the status of {}/{}", key.name_space, key.name);
+    // Remembered before it is sent: should the answer be lost, its nodes count as taken until the cache shows what became of it.
+    if (status.placement && status.placement != job.status.placement) owner_.unseen_[job.meta.uid] = *status.placement;
     const auto sent = [&](const kube::Request& request) {
       Answer answer = write(request, what);
       if (answer.outcome == Outcome::Taken) {
         if (const auto written = kube::decode_written(answer.reply.body)) parts_.caches.jobs().expect(key, written->uid, written->resource_version);
-      } else if (answer.outcome == Outcome::Unknown && answer.reply.status == 0) {
+      } else if (answer.outcome == Outcome::Unknown && answer.reply.status != 429) {
+        // No answer, or one like 504 that leaves open whether the write was done.
         parts_.caches.jobs().expect_unknown(key);
       }
       return answer;
@@ -205,16 +212,16 @@ class Executor::Writer {
   }
 
  private:
-  bool is_ours(const kube::ObjectKey& key, const api::VerlJob& job) {
+  NameHolder holder_of(const kube::ObjectKey& key, const api::VerlJob& job) {
     const auto reply = parts_.api.send(kube::get_request({.resource = kPods, .name_space = key.name_space, .name = key.name}), stop_);
-    if (!reply || !kube::is_success(*reply)) return false;
+    if (!reply || !kube::is_success(*reply)) return NameHolder::Unknown;
+    const NameHolder holder = judge_holder(reply->body, job);
+    if (holder == NameHolder::Leaving) say(fmt::format("pod {} is of an earlier job of this name; waiting until it is gone", kube::to_string(key)));
+    if (holder != NameHolder::Ours) return holder;
     const auto there = kube::decode_written(reply->body);
-    if (!there || std::find(there->owner_uids.begin(), there->owner_uids.end(), job.meta.uid) == there->owner_uids.end()) {
-      say(fmt::format("pod {} exists and does not belong to job {}; delete or rename it", kube::to_string(key), job.meta.name));
-      return false;
-    }
+    if (!there) return NameHolder::Unknown;
     parts_.caches.pods().expect(key, there->uid, there->resource_version);
-    return true;
+    return holder;
   }
 
   bool apply_report(const std::string& node, const std::string& body, const char* subresource, const char* manager) {
@@ -328,6 +335,11 @@ Written Executor::run(const std::vector<core::ReportAction>& actions, const core
     if (!writer.report(actions[i], snapshot)) all = false;
   });
   return {.writes = writer.writes(), .failed = !all};
+}
+
+std::map<std::string, api::Placement, std::less<>> Executor::unseen(const core::ClusterSnapshot& snapshot) {
+  std::erase_if(unseen_, [&](const auto& entry) { return !snapshot.held.contains(entry.first); });
+  return unseen_;
 }
 
 std::map<std::string, std::vector<core::DryRun>, std::less<>> Executor::dry_runs(const core::ClusterSnapshot& snapshot) {

@@ -41,6 +41,8 @@ class Executor final {
 
   // Answers of dry runs so far, for the next snapshot; those of jobs that are gone are dropped.
   std::map<std::string, std::vector<core::DryRun>, std::less<>> dry_runs(const core::ClusterSnapshot& snapshot);
+  // Placements sent for jobs that the snapshot holds; of the others the cache shows what became of them, and they are dropped.
+  std::map<std::string, api::Placement, std::less<>> unseen(const core::ClusterSnapshot& snapshot);
   void set_now(Timestamp now) { now_ = now; }
 
  private:
@@ -49,6 +51,7 @@ class Executor final {
   Parts parts_;
   Timestamp now_{};
   std::map<std::string, std::vector<core::DryRun>, std::less<>> dry_runs_{};
+  std::map<std::string, api::Placement, std::less<>> unseen_{};
 };
 
 }  // namespace verl::controller

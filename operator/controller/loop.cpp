@@ -74,6 +74,7 @@ void Loop::round(const std::stop_token& stop) {
   view.config = parts_.config;
   snapshot::complete(view);
   view.dry_runs = parts_.executor.dry_runs(view);
+  view.unseen = parts_.executor.unseen(view);
   parts_.executor.set_now(view.now);
 
   const auto began = parts_.clock.steady();

@@ -43,6 +43,14 @@ Round plan_round(const ClusterSnapshot& snapshot) {
   const JobPods pods_of = pods_by_owner(snapshot);
   const auto order = queue_order(snapshot);
 
+  // What was sent last and is not seen yet may hold or not: its nodes are nobody else's until that is known.
+  for (const api::VerlJob* job : order) {
+    const auto sent = snapshot.unseen.find(job->meta.uid);
+    if (sent == snapshot.unseen.end() || !snapshot.held.contains(job->meta.uid)) continue;
+    if (job->status.placement && job->status.placement->attempt == sent->second.attempt) continue;  // promised below
+    ledger.promise(job->meta.name_space, rank_needs(snapshot, ledger, *job, sent->second), {});
+  }
+
   // First what is certain: pods are in the ledger already, the rest of a gang that has some pods belongs to it.
   std::map<std::string_view, std::string> withdrawn;  // job UID → why
   std::map<std::string_view, std::vector<RankNeeds>> needs;
@@ -51,7 +59,7 @@ Round plan_round(const ClusterSnapshot& snapshot) {
       if (!job->status.placement || job->status.finished_at || job->meta.deleted) continue;
       const bool has_pods = !current_pods(pods_of, *job).empty();
       if (has_pods != with_pods) continue;
-      if (!has_pods && !is_true(job->status, "PodsCreated")) {
+      if (!has_pods && !is_true(job->status, "PodsCreated") && !snapshot.held.contains(job->meta.uid)) {
         // Two placements may overlap when a leader wrote the later one from an old view; the later in queue order gives way.
         std::string problem = placement_problem(snapshot, ledger, round.verdicts, *job);
         if (!problem.empty()) {
@@ -74,6 +82,8 @@ Round plan_round(const ClusterSnapshot& snapshot) {
     if (const auto found = needs.find(job->meta.uid); found != needs.end()) input.needs = std::move(found->second);
     const bool waits = !job->status.placement && !job->status.finished_at && !job->spec.suspend;
     input.position = waits ? ++position : 0;
+    const bool held = snapshot.held.contains(job->meta.uid);
+    if (held && snapshot.unseen.contains(job->meta.uid)) continue;
     JobPlan planned = plan_job(input);
     if (planned.decision) {
       if (planned.decision->placement) {
@@ -83,10 +93,9 @@ Round plan_round(const ClusterSnapshot& snapshot) {
     }
     const Plan& plan = planned.plan;
     const bool something = !plan.actions.empty() || plan.status || plan.requeue_after;
-    // What a held job wrote last is not in the ledger yet, a placement perhaps: until it is seen nobody else is given nodes.
-    if (something && (snapshot.held.empty() || (!snapshot.held.contains(job->meta.uid) && !takes_nodes(*job, plan)))) {
-      round.plans.push_back(std::move(planned.plan));
-    }
+    const bool blind = !snapshot.unreadable_pods.empty() && takes_nodes(*job, plan);
+    // A held job is not acted on, but keeps its place: what it would be given is not given to those behind it.
+    if (something && !blind && !held) round.plans.push_back(std::move(planned.plan));
   }
   return round;
 }

@@ -395,6 +395,49 @@ TEST(Story, AJobWhoseOwnWriteIsNotInTheCacheIsCountedButNotActedOn) {
   EXPECT_THAT(plan_round(snapshot(sim.world)).plans, IsEmpty());
 }
 
+TEST(Story, APlacementWhoseAnswerWasLostHoldsItsNodesAndNobodyElse) {
+  Simulation sim(cluster(1, 4));
+  for (const char* name : {"a", "b", "c"}) add_job(sim.world, name, 2);
+  sim.round();  // dry runs
+  const auto first = plan_round(snapshot(sim.world)).plans;
+  ASSERT_EQ(first[0].job, "a");
+  ASSERT_TRUE(first[0].status && first[0].status->placement);
+  const api::Placement lost = *first[0].status->placement;
+
+  // The write of a's placement got no answer and the cache does not show it.
+  sim.world.held = {"job-a"};
+  sim.world.unseen["job-a"] = lost;
+  const auto plans = plan_round(snapshot(sim.world)).plans;
+  ASSERT_EQ(plans.size(), 2U);
+  EXPECT_EQ(plans[0].job, "b");
+  ASSERT_TRUE(plans[0].status && plans[0].status->placement);
+  for (const api::RankPlacement& rank : plans[0].status->placement->ranks) {
+    for (const api::RankPlacement& taken : lost.ranks) EXPECT_NE(rank.node, taken.node);
+  }
+  EXPECT_EQ(plans[1].status->reason, "ShortOfNodes");
+}
+
+TEST(Story, AHeldJobKeepsItsPlaceInTheQueue) {
+  Simulation sim(cluster(1, 2));
+  for (const char* name : {"a", "b"}) add_job(sim.world, name, 2);
+  sim.round();  // dry runs
+  sim.world.held = {"job-a"};
+  const Plan plan = only(plan_round(snapshot(sim.world)).plans);
+  EXPECT_EQ(plan.job, "b");
+  EXPECT_EQ(plan.status->reason, "ShortOfNodes");
+}
+
+TEST(Story, NobodyIsGivenNodesBesideAPodThatCannotBeRead) {
+  Simulation sim(cluster(1, 2));
+  add_job(sim.world, "a", 1);
+  sim.world.unreadable_pods = {"other/odd"};
+  sim.settle();
+  EXPECT_FALSE(sim.job("a").status.placement);
+  sim.world.unreadable_pods.clear();
+  sim.settle();
+  EXPECT_TRUE(sim.job("a").status.placement);
+}
+
 // ---- policies and reports
 
 TEST(Story, ATightenedPolicyAdmitsNothingWhileAgentsAreSilent) {
