@@ -2,18 +2,21 @@
 
 set(VERL_SANITIZE "" CACHE STRING "sanitizers for every target, e.g. address,undefined or thread")
 
-add_library(verl_flags INTERFACE)
-target_compile_options(verl_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+add_library(verl_warnings INTERFACE)
+target_compile_options(verl_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # g++ 12 raises these on correct code at -O2 and above; clang keeps its own checks.
-  target_compile_options(verl_flags INTERFACE
+  target_compile_options(verl_warnings INTERFACE
     -Wno-restrict -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread -Wno-maybe-uninitialized)
 endif()
+target_include_directories(verl_warnings INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/common)
+
+add_library(verl_flags INTERFACE)
+target_link_libraries(verl_flags INTERFACE verl_warnings)
 if(VERL_SANITIZE)
   target_compile_options(verl_flags INTERFACE -fsanitize=${VERL_SANITIZE} -fno-sanitize-recover=all)
   target_link_options(verl_flags INTERFACE -fsanitize=${VERL_SANITIZE})
 endif()
-target_include_directories(verl_flags INTERFACE ${CMAKE_SOURCE_DIR} ${CMAKE_SOURCE_DIR}/src/common)
 
 # verl_library(NAME SOURCES a.cpp ... DEPS target ...): a static library of one architecture word.
 function(verl_library name)
