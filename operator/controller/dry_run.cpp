@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "codec/decode.h"
 #include "kube/protocol/api_status.h"
+#include "operator/controller/name_holder.h"
 #include "operator/core/json_at.h"
 
 namespace verl::controller {
@@ -16,17 +17,41 @@ namespace {
 using core::json_at;
 using nlohmann::json;
 
+bool same_amount(const json& before, const json& after) {
+  const auto amount = [](const json& value) { return parse_quantity_milli(value.is_string() ? value.get<std::string>() : value.dump()); };
+  const auto wanted = amount(before);
+  return wanted && wanted == amount(after);
+}
+
 // Whether both name the same resources in the same amounts; the apiserver writes quantities its own way ("0.5" as "500m").
 bool same_amounts(const json& before, const json* after) {
   if (after == nullptr || !before.is_object() || !after->is_object() || before.size() != after->size()) return false;
-  const auto amount = [](const json& value) { return parse_quantity_milli(value.is_string() ? value.get<std::string>() : value.dump()); };
   for (const auto& item : before.items()) {
     const auto found = after->find(item.key());
-    if (found == after->end()) return false;
-    const auto wanted = amount(item.value());
-    if (!wanted || wanted != amount(*found)) return false;
+    if (found == after->end() || !same_amount(item.value(), *found)) return false;
   }
   return true;
+}
+
+// Whether every container asks for as much cpu and memory as it is limited to: then the pod's class is Guaranteed, and the
+// kubelet gives it whole cores of its own. Of pods that say more than that nothing is claimed.
+bool is_guaranteed(const json& pod) {
+  if (json_at(pod, {"spec", "resources"}) != nullptr) return false;
+  bool any = false;
+  for (const char* list : {"containers", "initContainers"}) {
+    const json* containers = json_at(pod, {"spec", list});
+    if (containers == nullptr) continue;
+    for (const json& container : *containers) {
+      any = true;
+      for (const char* resource : {"cpu", "memory"}) {
+        const json* limit = json_at(container, {"resources", "limits", resource});
+        const json* request = json_at(container, {"resources", "requests", resource});
+        if (limit == nullptr) return false;
+        if (request != nullptr && !same_amount(*request, *limit)) return false;
+      }
+    }
+  }
+  return any;
 }
 
 // Fields whose change by a webhook or LimitRange would break the gang: its requests, its pinning, its network.
@@ -53,6 +78,9 @@ std::string mutation(const json& sent, const json& returned) {
       if (before != nullptr && (after == nullptr || *before != *after)) return fmt::format("spec.containers[{}].{}", i, field);
     }
   }
+  // A container that was added to start first, without limits, takes the cores of their own from all others.
+  const json* qos = json_at(returned, {"status", "qosClass"});
+  if (qos != nullptr && *qos != "Guaranteed" && is_guaranteed(sent)) return fmt::format("status.qosClass ({} instead of \"Guaranteed\")", qos->dump());
   return "";
 }
 
@@ -68,6 +96,7 @@ core::DryRun judge_dry_run(const std::string& pool, std::int64_t job_generation,
   };
   if (!kube::is_success(reply)) {
     const kube::ApiStatus status = kube::decode_status(reply);
+    if (kube::is_already_exists(status)) return name_taken(job_generation, name_space, pool, status.object_name, asked);
     if (status.message.find("violates PodSecurity") != std::string::npos) {
       return refuse("PodSecurityForbids", fmt::format("pool {}: {}. Job pods use the host's network, so the namespace needs: kubectl label namespace {} "
                                                       "pod-security.kubernetes.io/enforce=privileged",
