@@ -22,9 +22,16 @@ class ServerTime final {
     const auto steady = clock_.steady();
     const Microseconds ahead = base_ ? date - (*base_ + std::chrono::floor<Microseconds>(steady - at_)) : Microseconds{1};
     const bool far = ahead > kFar || ahead < -kFar;
-    strays_ = far ? strays_ + 1 : 0;
-    if (far && strays_ < kConvincing) return;
-    if (!far && ahead <= Microseconds{0}) return;
+    if (far) {
+      const Microseconds apart = strays_ > 0 ? date - (stray_ + std::chrono::floor<Microseconds>(steady - stray_at_)) : Microseconds{0};
+      strays_ = apart > kFar || apart < -kFar ? 1 : strays_ + 1;
+      stray_ = date;
+      stray_at_ = steady;
+      if (strays_ < kConvincing) return;
+    } else {
+      strays_ = 0;
+      if (ahead <= Microseconds{0}) return;
+    }
     base_ = date;
     at_ = steady;
     strays_ = 0;
@@ -41,6 +48,8 @@ class ServerTime final {
   mutable std::mutex mutex_{};
   std::optional<Timestamp> base_{};
   std::chrono::steady_clock::time_point at_{};
+  Timestamp stray_{};  // the last one, of `strays_` in a row that agree with each other
+  std::chrono::steady_clock::time_point stray_at_{};
   int strays_{0};
 };
 
