@@ -87,6 +87,20 @@ std::optional<AdmissionProblem> spec_problem(const Config& config, const api::Ve
   return AdmissionProblem{.reason = "InvalidSpec", .message = escape_controls(join_some(faults, 5)), .terminal = true};
 }
 
+std::optional<AdmissionProblem> memory_problem(const ClusterSnapshot& snapshot, const api::VerlJob& job) {
+  const bool by_policy = std::any_of(snapshot.policies.begin(), snapshot.policies.end(), [](const auto& p) { return p->spec.memory_per_gpu.has_value(); });
+  if (by_policy || snapshot.policies.empty()) return std::nullopt;
+  for (size_t i = 0; i < job.spec.pools.size(); ++i) {
+    if (template_resources(job.spec.pools[i].template_json).memory) continue;
+    return AdmissionProblem{.reason = "MemoryUnknown",
+                            .message = fmt::format("spec.pools[{}].template: container ray asks for no memory, and no ReadinessPolicy has memoryPerGPU; give one "
+                                                   "of them, for example resources.requests.memory: 1600Gi",
+                                                   i),
+                            .terminal = true};
+  }
+  return std::nullopt;
+}
+
 std::int32_t priority_of(const ClusterSnapshot& snapshot, const api::VerlJob& job) {
   const api::PriorityClass* found = class_of(snapshot, job.spec.priority_class);
   return found == nullptr ? 0 : found->value;
@@ -125,6 +139,11 @@ std::optional<AdmissionProblem> quota_problem(const ClusterSnapshot& snapshot, c
     return all;
   };
   for (const api::ResourceQuota* quota : quotas) {
+    if (!quota->unreadable.empty()) {
+      return AdmissionProblem{.reason = "QuotaUnreadable",
+                              .message = fmt::format("ResourceQuota {} cannot be read ({}), so whether the gang fits in it is not known", quota->meta.name,
+                                                     join_some(quota->unreadable, 3))};
+    }
     for (const auto& [key, hard] : quota->hard) {
       const auto wanted = sum(key, per_pod);
       if (!wanted) continue;

@@ -20,6 +20,10 @@ struct AdmissionProblem {
 std::optional<AdmissionProblem> spec_problem(const Config& config, const api::VerlJob& job,
                                              const std::vector<std::string>& allowed_host_paths);
 
+// How much memory a pod takes must be said, by the pool's template or by a policy (memoryPerGPU): no amount is safe to guess. While
+// there is no policy at all this is no fault yet; the job then waits for one anyway.
+std::optional<AdmissionProblem> memory_problem(const ClusterSnapshot& snapshot, const api::VerlJob& job);
+
 // Pods of the gang would preempt other gangs' pods if their class may preempt, so such a class is refused by name.
 std::optional<AdmissionProblem> priority_problem(const ClusterSnapshot& snapshot, const api::VerlJob& job);
 

@@ -174,9 +174,11 @@ class Planner {
   }
 
   void queued() {
-    if (const auto problem = spec_problem(in_.snapshot.config, job_, host_paths(in_.snapshot))) {
+    auto fault = spec_problem(in_.snapshot.config, job_, host_paths(in_.snapshot));
+    if (!fault) fault = memory_problem(in_.snapshot, job_);
+    if (fault) {
       // Terminal for this generation only: a corrected spec is looked at again.
-      return settle({.stage = Stage::Failed, .phase = "Failed", .reason = problem->reason, .message = problem->message});
+      return settle({.stage = Stage::Failed, .phase = "Failed", .reason = fault->reason, .message = fault->message});
     }
     if (!status_.queued_at) status_.queued_at = now_;
     const Timestamp since = *status_.queued_at;
@@ -188,12 +190,31 @@ class Planner {
       }
       requeue(deadline);
     }
-    if (!stale_.empty()) {
-      return wait("WaitingForPodsToEnd", fmt::format("{} pods of an earlier attempt are still there; the next one starts when they are gone", stale_.size()), std::nullopt);
-    }
+    if (!stale_.empty()) return wait("WaitingForPodsToEnd", leftovers() + "; the next attempt starts when they are gone", std::nullopt);
     if (const auto problem = priority_problem(in_.snapshot, job_)) return wait(problem->reason, problem->message, now_ + kAskAgain);
     if (!dry_run_passed()) return;
     place(since);
+  }
+
+  // "2 pods of an earlier attempt are still there: a-1-0 on n00, a-1-1 on n01", and what to do about those that overstay.
+  std::string leftovers() {
+    constexpr Seconds kOverstays{120};  // a kubelet that lives has ended a pod well within this after its grace period
+    std::vector<std::string> pods;
+    const api::Pod* stuck = nullptr;
+    for (const api::Pod* pod : stale_) {
+      pods.push_back(pod->node_name.empty() ? pod->meta.name : fmt::format("{} on {}", pod->meta.name, pod->node_name));
+      if (!pod->meta.deleted) continue;
+      if (now_ < *pod->meta.deleted + kOverstays) {
+        requeue(*pod->meta.deleted + kOverstays);
+      } else if (stuck == nullptr) {
+        stuck = pod;
+      }
+    }
+    std::string text = fmt::format("{} pod{} of an earlier attempt {} still there: {}", pods.size(), pods.size() == 1 ? "" : "s",
+                                   pods.size() == 1 ? "is" : "are", join_some(pods, 4));
+    if (stuck == nullptr) return text;
+    return text + fmt::format(" ({} should have ended at {}: if its node is off for good, kubectl delete node {}; if the node lives, look at its kubelet)",
+                              stuck->meta.name, clock_time(*stuck->meta.deleted), stuck->node_name);
   }
 
   bool dry_run_passed() {
@@ -258,7 +279,7 @@ class Planner {
       case AttemptState::Creating: {
         if (!stale_.empty()) {
           return settle({.stage = Stage::Waiting, .phase = "Starting", .reason = "WaitingForPodsToEnd",
-                         .message = fmt::format("{} pods of an earlier attempt are still there; pods are made when they are gone", stale_.size()), .placed = true});
+                         .message = leftovers() + "; pods are made when they are gone", .placed = true});
         }
         if (const DryRun* refusal = refused_since(placement.decided)) {
           if (current_.empty()) return withdraw(refusal->refusal_reason, refusal->refusal_message);

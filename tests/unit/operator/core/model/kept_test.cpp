@@ -21,7 +21,7 @@ std::string one_of(Random& random, std::initializer_list<const char*> words) {
 
 void spoil(api::NodeReadinessStatus& status, Random& random) {
   constexpr Verdict kVerdicts[] = {Verdict::Pass, Verdict::Pass, Verdict::Warn, Verdict::Fail, Verdict::Unknown, Verdict::Skipped};
-  status.findings.clear();
+  if (roll(random, 3) == 0) status.findings.erase(status.findings.begin() + roll(random, static_cast<int>(status.findings.size()) - 1));
   for (int i = roll(random, 6); i > 0; --i) {
     status.findings.push_back({.check = one_of(random, {"clock-sync", "mtu-interface", "link-speed", "nccl-env"}),
                                .verdict = roll(random, 1) == 0 ? Verdict::Pass : kVerdicts[roll(random, 5)],
@@ -48,7 +48,7 @@ void spoil(api::NodeReadinessStatus& status, Random& random) {
 }
 
 TEST(Kept, DecidesAsTheWholeObjects) {
-  for (unsigned seed = 1; seed <= 400; ++seed) {
+  for (unsigned seed = 1; seed <= 150; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Random random(seed);
     Simulation whole(cluster(2, 3));

@@ -231,6 +231,12 @@ TEST(Story, TheNextAttemptStartsOnlyWhenNoPodOfTheOneBeforeExists) {
   sim.world.pods.erase("rl/a-1-0");
   sim.settle();
   EXPECT_FALSE(sim.job("a").status.placement);
+  EXPECT_EQ(condition(sim.job("a").status, "Ready").message,
+            "1 pod of an earlier attempt is still there: a-1-1 on n01; the next attempt starts when they are gone");
+  sim.advance(Seconds{600});
+  for (auto& age : sim.world.ages) age.second = Seconds{5};
+  sim.settle();
+  EXPECT_THAT(condition(sim.job("a").status, "Ready").message, HasSubstr("kubectl delete node n01"));
   sim.remove_deleted();
   sim.settle();
   ASSERT_TRUE(sim.job("a").status.placement);
@@ -489,6 +495,16 @@ TEST(Story, QuotaIsCheckedForTheWholeGang) {
   EXPECT_TRUE(sim.job("a").status.placement);
 }
 
+TEST(Story, AQuotaThatCannotBeReadAdmitsNothing) {
+  Simulation sim(cluster(1, 2));
+  sim.world.quotas["team"] = gpu_quota(24, 8);
+  sim.world.quotas["team"].unreadable = {"spec.hard.pods: lots"};
+  add_job(sim.world, "a", 2);
+  sim.settle();
+  EXPECT_EQ(sim.job("a").status.reason, "QuotaUnreadable");
+  EXPECT_FALSE(sim.job("a").status.placement);
+}
+
 TEST(Story, TwoJobsPlacedTogetherShareOneQuota) {
   Simulation sim(cluster(1, 2));
   sim.world.quotas["team"] = gpu_quota(8, 0);
@@ -558,7 +574,26 @@ TEST(Story, MemoryThatNobodyDeclaredIsNotGuessed) {
   add_job(sim.world, "a", 1);
   sim.settle();
   EXPECT_FALSE(sim.job("a").status.placement);
-  EXPECT_THAT(condition(sim.job("a").status, "Ready").message, HasSubstr("MemoryUnknown"));
+  EXPECT_EQ(sim.job("a").status.phase, "Failed");
+  EXPECT_EQ(condition(sim.job("a").status, "Stalled").reason, "MemoryUnknown");
+  EXPECT_THAT(condition(sim.job("a").status, "Stalled").message, HasSubstr("spec.pools[0].template"));
+  sim.world.policies["p"].spec.memory_per_gpu = Bytes{100 * kGiB.count};
+  sim.settle();
+  EXPECT_TRUE(sim.job("a").status.placement) << "what the policy says now is enough";
+}
+
+TEST(Story, SmallJobsShareTheRdmaDevicesOfANode) {
+  Simulation sim(cluster(1, 1));
+  api::ReadinessPolicy& policy = sim.world.policies["p"];
+  policy.spec.rdma_resource = "rdma/hca";
+  policy.spec.expectations.inventory.rdma_devices = 4;
+  sim.world.nodes["n00"].allocatable["rdma/hca"] = 4000;
+  sim.world.reports["n00"] = passing_report(sim.world, sim.world.nodes["n00"]);
+  for (const char* name : {"a", "b"}) add_job(sim.world, name, 1, 3);  // 3 of 8 GPUs: 1.5 of 4 devices, rounded up
+  sim.settle();
+  for (const char* name : {"a-1-0", "b-1-0"}) {
+    EXPECT_EQ(sim.pod(name).requests.at("rdma/hca"), 2000) << name;
+  }
 }
 
 TEST(Story, AnotherManagersJobIsLeftAlone) {
