@@ -65,7 +65,7 @@ class Executor::Writer {
  public:
   Writer(Executor& owner, std::stop_token stop) : owner_(owner), parts_(owner.parts_), stop_(std::move(stop)) {}
 
-  int writes() const { return writes_; }
+  Written written(bool done) const { return {.writes = writes_, .failed = !done, .unavailable = unavailable_}; }
 
   // The reply when the apiserver took it. Nothing when it did not: what it said has been logged.
   enum class Outcome { Taken, Conflict, Gone, Refused, Unknown };
@@ -80,6 +80,7 @@ class Executor::Writer {
     if (!parts_.may_write()) return {};
     auto reply = parts_.api.send(request, stop_);
     if (!reply) {
+      unavailable_ = true;
       say(fmt::format("{}: {}", what, reply.error().message));
       return {};
     }
@@ -93,6 +94,7 @@ class Executor::Writer {
                      : answer.status.code == 404 ? Outcome::Gone
                      : answer.status.code == 403 || answer.status.code == 422 || answer.status.code == 400 ? Outcome::Refused
                                                                                                            : Outcome::Unknown;
+    unavailable_ = unavailable_ || answer.outcome == Outcome::Unknown;
     const bool expected = answer.outcome == Outcome::Gone || (may_exist && kube::is_already_exists(answer.status));
     if (!expected) say(fmt::format("{}: {}", what, kube::summary(answer.status)));
     return answer;
@@ -111,6 +113,7 @@ class Executor::Writer {
       const auto request = kube::create_request({.resource = kPods, .name_space = job.meta.name_space}, manifest, {.field_manager = kManager, .dry_run = true});
       const auto reply = parts_.api.send(request, stop_);
       if (!reply || reply->status >= 500 || reply->status == 429) {
+        unavailable_ = true;
         say(fmt::format("dry run of a pod of {}/{}: {}", job.meta.name_space, job.meta.name, reply ? fmt::format("HTTP {}", reply->status) : reply.error().message));
         return false;
       }
@@ -297,6 +300,7 @@ class Executor::Writer {
   std::stop_token stop_;
   std::atomic<int> writes_{0};
   std::atomic<bool> refused_{false};
+  std::atomic<bool> unavailable_{false};
 };
 
 Written Executor::run(const core::Plan& plan, const api::VerlJob& job, std::stop_token stop) {
@@ -325,7 +329,7 @@ Written Executor::run(const core::Plan& plan, const api::VerlJob& job, std::stop
                             .occasion = fmt::format("{}-{}", job.meta.generation, attempt)});
     }
   }
-  return {.writes = writer.writes(), .failed = !done};
+  return writer.written(done);
 }
 
 Written Executor::run(const std::vector<core::ReportAction>& actions, const core::ClusterSnapshot& snapshot, std::stop_token stop) {
@@ -334,7 +338,7 @@ Written Executor::run(const std::vector<core::ReportAction>& actions, const core
   in_parallel(actions.size(), parts_.parallel_creates, [&](std::size_t i) {
     if (!writer.report(actions[i], snapshot)) all = false;
   });
-  return {.writes = writer.writes(), .failed = !all};
+  return writer.written(all);
 }
 
 std::map<std::string, api::Placement, std::less<>> Executor::unseen(const core::ClusterSnapshot& snapshot) {

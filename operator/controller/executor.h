@@ -20,6 +20,7 @@ namespace verl::controller {
 struct Written {
   int writes{0};      // that the apiserver accepted
   bool failed{false};  // something is left to do: look again soon
+  bool unavailable{false};  // the apiserver gave no answer, or none that it stands by: nobody else has better luck now
 };
 
 class Executor final {

@@ -16,6 +16,7 @@ using namespace std::chrono_literals;
 constexpr auto kBurst = 50ms;
 // Heartbeats grow old without an event, so nothing may be left alone for longer than this.
 constexpr Seconds kLongest{10};
+const std::string kReportWrites = "reports";  // stands among jobs' UIDs where writes of reports are left alone for a while
 
 }  // namespace
 
@@ -83,7 +84,7 @@ void Loop::round(const std::stop_token& stop) {
   parts_.metrics.observe("verl_placement_duration_seconds", "Time one round of decisions took.", {},
                          std::chrono::duration<double>(parts_.clock.steady() - began).count());
 
-  bool failed = false;
+  bool unavailable = false;
   bool asked = false;
   std::map<std::string_view, const api::VerlJob*> jobs;
   for (const auto& job : view.jobs) jobs.emplace(job->meta.uid, job.get());
@@ -91,20 +92,37 @@ void Loop::round(const std::stop_token& stop) {
     if (stop.stop_requested()) return;
     if (plan.requeue_after) next_look_ = std::min(next_look_, *plan.requeue_after);
     if (plan.actions.empty() && !plan.status) continue;
+    if (must_wait(plan.job_uid, began)) continue;
     const Written written = parts_.executor.run(plan, *jobs.at(plan.job_uid), stop);
-    failed = failed || written.failed;
-    for (const core::Action& action : plan.actions) asked = asked || std::holds_alternative<core::DryRunPods>(action);
+    remember(plan.job_uid, written);
+    unavailable = unavailable || written.unavailable;
+    for (const core::Action& action : plan.actions) asked = asked || (!written.failed && std::holds_alternative<core::DryRunPods>(action));
     parts_.metrics.add("controller_runtime_reconcile_total", "Reconciles by result.",
                        {{"controller", "verljob"}, {"result", written.failed ? "error" : plan.requeue_after ? "requeue_after" : "success"}});
   }
-  if (!round.reports.empty() && !stop.stop_requested()) {
+  if (!round.reports.empty() && !stop.stop_requested() && !must_wait(kReportWrites, began)) {
     const Written written = parts_.executor.run(round.reports, view, stop);
-    failed = failed || written.failed;
+    remember(kReportWrites, written);
+    unavailable = unavailable || written.unavailable;
   }
-  // A dry run's answer is in no cache: look again at once. After a failure the apiserver gets a growing pause.
-  if (asked && !failed) next_look_ = Seconds{0};
-  failures_ = failed ? std::min(failures_ + 1, 5) : 0;
-  pause_ = failed ? Seconds{1 << (failures_ - 1)} : Seconds{0};
+  backoff_.keep_only([&](const std::string& uid) { return uid == kReportWrites || jobs.contains(uid); });
+  // A dry run's answer is in no cache: look again at once. An apiserver that does not answer gets a growing pause.
+  if (asked) next_look_ = Seconds{0};
+  failures_ = unavailable ? std::min(failures_ + 1, 5) : 0;
+  pause_ = unavailable ? pause_after(failures_) : Seconds{0};
+}
+
+bool Loop::must_wait(const std::string& job_uid, kube::Instant now) {
+  const auto left = backoff_.left(job_uid, now);
+  if (left <= left.zero()) return false;
+  next_look_ = std::min(next_look_, std::chrono::ceil<Seconds>(left));
+  return true;
+}
+
+void Loop::remember(const std::string& job_uid, const Written& written) {
+  if (!written.failed) return backoff_.went_well(job_uid);
+  backoff_.failed(job_uid, parts_.clock.steady());
+  next_look_ = std::min(next_look_, pause_after(1));
 }
 
 void Loop::measure(const core::ClusterSnapshot& snapshot, const core::Round& round) {

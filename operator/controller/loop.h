@@ -12,6 +12,7 @@
 
 #include "operator/controller/caches.h"
 #include "operator/controller/executor.h"
+#include "operator/controller/job_backoff.h"
 #include "operator/controller/server_time.h"
 #include "telemetry/metrics.h"
 
@@ -40,6 +41,8 @@ class Loop final {
   bool wait_until_fresh(kube::Instant acquired, const std::stop_token& stop);
   void round(const std::stop_token& stop);
   void wait(const std::stop_token& stop);
+  bool must_wait(const std::string& job_uid, kube::Instant now);
+  void remember(const std::string& job_uid, const Written& written);
   void measure(const core::ClusterSnapshot& snapshot, const core::Round& round);
 
   Parts parts_;
@@ -47,8 +50,9 @@ class Loop final {
   std::condition_variable_any changed_{};
   bool dirty_{true};
   Seconds next_look_{30};
-  Seconds pause_{0};  // after a failed round
+  Seconds pause_{0};  // while the apiserver does not answer
   int failures_{0};
+  JobBackoff backoff_{};
 };
 
 }  // namespace verl::controller
