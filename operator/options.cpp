@@ -39,6 +39,9 @@ ParsedOptions parse_options(int argc, char** argv) {
   CLI::App* run = app.add_subcommand("run", "run until told to stop (SIGTERM)");
   run->add_option("--config", options.config_file, "configuration file (topology levels, ports, heartbeat, presets)")->required();
   run->add_option("--token-key-file", options.token_key_file, "file with the key that job tokens are derived from")->required();
+  run->add_option("--tools-image", options.tools_image, "image with verl-container-check, which every pod of a job copies from it")
+      ->required()
+      ->check([](const std::string& image) { return image.empty() || image.find_first_of(" \t\r\n") != std::string::npos ? "wants an image reference" : ""; });
   add_seconds(*run, "--leader-elect-lease-duration", options.lease_duration, "a leader that was not seen renewing for this long is replaced");
   add_seconds(*run, "--leader-elect-renew-deadline", options.renew_deadline, "a leader that could not renew for this long stops writing");
   add_seconds(*run, "--leader-elect-retry-period", options.retry_period, "time between attempts");

@@ -13,6 +13,7 @@ struct OperatorOptions {
   kube::ConfigFlags kube{};
   std::string config_file{};
   std::string token_key_file{};
+  std::string tools_image{};
   Seconds lease_duration{15};
   Seconds renew_deadline{10};
   Seconds retry_period{2};

@@ -20,6 +20,7 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* kTerminationLog = "/dev/verl-termination-log";
+constexpr const char* kToolsFolder = "/run/verl/bin";
 constexpr std::int32_t kPortsInUse = 11;
 
 // Names come from objects that others wrote; broken UTF-8 in one must not throw.
@@ -156,6 +157,7 @@ class Renderer {
               {"affinity", affinity()},
               {"tolerations", tolerations()},
               {"volumes", volumes()},
+              {"initContainers", json::array({tools()})},
               {"containers", json::array({ray()})}};
     // A Ray driver finds its raylet by looking for its process.
     if (head_) {
@@ -163,9 +165,10 @@ class Renderer {
       spec["containers"].push_back(driver());
     }
     for (const char* field : {"nodeSelector", "imagePullSecrets", "serviceAccountName", "automountServiceAccountToken",
-                              "securityContext", "terminationGracePeriodSeconds", "initContainers", "runtimeClassName"}) {
+                              "securityContext", "terminationGracePeriodSeconds", "runtimeClassName"}) {
       if (const json* value = json_at(template_, {"spec", field})) spec[field] = *value;
     }
+    append(spec["initContainers"], json_at(template_, {"spec", "initContainers"}));
     if (const json* containers = json_at(template_, {"spec", "containers"}); containers != nullptr && containers->is_array()) {
       for (const json& container : *containers) {
         const json* name = json_at(container, {"name"});
@@ -194,15 +197,17 @@ class Renderer {
 
   json volumes() const {
     json list = json::array({{{"name", "ray-tmp"}, {"emptyDir", json::object()}},
+                             {{"name", "verl-bin"}, {"emptyDir", json::object()}},
                              {{"name", "shm"}, {"emptyDir", {{"medium", "Memory"}, {"sizeLimit", format_bytes_quantity(shm())}}}}});
     if (token()) list.push_back({{"name", "ray-token"}, {"secret", {{"secretName", token_secret_name(job_.meta.uid)}, {"defaultMode", 0444}}}});
     append(list, json_at(template_, {"spec", "volumes"}));
     return list;
   }
 
-  json mounts(const json* user) const {
+  json mounts(const json* user, bool with_tools) const {
     json list = json::array({{{"name", "ray-tmp"}, {"mountPath", "/tmp/ray"}}, {{"name", "shm"}, {"mountPath", "/dev/shm"}}});
     if (token()) list.push_back({{"name", "ray-token"}, {"mountPath", "/run/verl/ray-token"}, {"readOnly", true}});
+    if (with_tools) list.push_back({{"name", "verl-bin"}, {"mountPath", kToolsFolder}, {"readOnly", true}});
     append(list, user == nullptr ? nullptr : json_at(*user, {"volumeMounts"}));
     return list;
   }
@@ -218,6 +223,26 @@ class Renderer {
     return env;
   }
 
+  // Brings the program that looks at container ray from inside, so that images of jobs need none of ours. What it asks for is
+  // far below what the containers ask for together, so the pod's effective requests stay theirs.
+  json tools() const {
+    const json amounts{{"cpu", "100m"}, {"memory", "64Mi"}};
+    return {{"name", "verl-check"},
+            {"image", config_.tools_image},
+            {"command", json::array({"/usr/bin/verl-container-check", "install", kToolsFolder})},
+            {"resources", {{"requests", amounts}, {"limits", amounts}}},
+            {"terminationMessagePolicy", "FallbackToLogsOnError"},
+            {"volumeMounts", json::array({{{"name", "verl-bin"}, {"mountPath", kToolsFolder}}})},
+            {"securityContext",
+             {{"runAsNonRoot", true},
+              {"runAsUser", 65532},
+              {"runAsGroup", 65532},
+              {"allowPrivilegeEscalation", false},
+              {"readOnlyRootFilesystem", true},
+              {"seccompProfile", {{"type", "RuntimeDefault"}}},
+              {"capabilities", {{"drop", json::array({"ALL"})}}}}}};
+  }
+
   json ray() const {
     const json* user = container_named(json_at(template_, {"spec", "containers"}), "ray");
     auto env = common_environment();
@@ -226,6 +251,8 @@ class Renderer {
     env["VERL_RUN_NODE_ADDRESS"] = self_.rank.address;
     env["VERL_RUN_GPUS"] = std::to_string(self_.size.gpus);
     env["VERL_RUN_CPUS"] = std::to_string(logical_cpus(self_.size, static_cast<std::int32_t>(all_.size())));
+    env["VERL_RUN_CHECK"] = std::string(kToolsFolder) + "/verl-container-check";
+    env["VERL_RUN_NUMA"] = std::string(to_string(job_.spec.numa));
     env["VERL_RUN_SHM_BYTES"] = std::to_string(shm());
     if (self_.size.rdma_devices > 0 && !self_.size.rdma_resource.empty()) env["VERL_RUN_RDMA_DEVICES"] = std::to_string(self_.size.rdma_devices);
     env["VERL_RUN_OBJECT_STORE_BYTES"] = std::to_string(shm() / 10 * 6);
@@ -242,7 +269,7 @@ class Renderer {
                    {"ports", port_list(placement_.port_base)},
                    {"resources", resources_of(share, &self_.size, config_)},
                    {"terminationMessagePath", kTerminationLog},
-                   {"volumeMounts", mounts(user)},
+                   {"volumeMounts", mounts(user, true)},
                    {"securityContext", {{"capabilities", {{"add", json::array({"IPC_LOCK"})}}}}}};
     merge_user(container, user);
     merge_resources(container["resources"], user);
@@ -272,7 +299,7 @@ class Renderer {
                    {"env", env_list(env)},
                    {"resources", resources_of({.cores = kDriverCores, .memory = driver_memory(self_.size.memory).count}, nullptr, config_)},
                    {"terminationMessagePath", kTerminationLog},
-                   {"volumeMounts", mounts(user)},
+                   {"volumeMounts", mounts(user, false)},
                    // Ready means that the gate has let the trainer start.
                    {"readinessProbe",
                     {{"exec", {{"command", json::array({"/bin/sh", "-c", std::string("grep -q '\"Passed\"' ") + kTerminationLog})}}},

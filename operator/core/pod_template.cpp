@@ -34,7 +34,7 @@ const Names kSecurityFields{"capabilities", "runAsUser", "runAsGroup", "runAsNon
 const Names kPodSecurityFields{"runAsUser", "runAsGroup", "runAsNonRoot", "fsGroup", "fsGroupChangePolicy", "supplementalGroups",
                                "seccompProfile"};
 const Names kVolumeSources{"persistentVolumeClaim", "emptyDir", "configMap", "secret", "nfs", "csi", "ephemeral", "projected", "hostPath", "image"};
-const Names kOwnVolumes{"ray-tmp", "shm", "ray-token"};
+const Names kOwnVolumes{"ray-tmp", "shm", "ray-token"};  // and all that begin with verl-, as containers do
 const Names kCapabilities{"IPC_LOCK", "SYS_NICE"};
 
 // Why a field that people do write is refused; others get the general sentence.
@@ -242,7 +242,7 @@ class Checker {
       return;
     }
     const std::string name = value["name"];
-    if (kOwnVolumes.contains(name)) add(at + ".name", fmt::format("{} is a volume of the operator's own", name));
+    if (kOwnVolumes.contains(name) || name.starts_with("verl-")) add(at + ".name", fmt::format("{} is a volume of the operator's own", name));
     for (const auto& item : value.items()) {
       if (item.key() != "name" && !kVolumeSources.contains(item.key())) add(at + "." + item.key(), "is not a kind of volume that a template may use");
     }

@@ -184,6 +184,7 @@ class Chart(unittest.TestCase):
         operator = pod_spec(objects, "Deployment", "verl-operator")["containers"][0]
         self.assertEqual(["/usr/bin/verl-operator"], operator["command"])
         self.assertEqual(["run", "--config=/etc/verl-operator/config.yaml", "--token-key-file=/etc/verl-operator-key/key",
+                          "--tools-image=registry.example/verl-operator/verl-node-agent:0.1.0",
                           "--leader-elect-lease-duration=15s", "--leader-elect-renew-deadline=10s",
                           "--leader-elect-retry-period=2s", "--health-port=8081", "--metrics-port=8080"], operator["args"])
         self.assertEqual({"POD_NAME": "metadata.name", "POD_NAMESPACE": "metadata.namespace"},

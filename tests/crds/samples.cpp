@@ -25,6 +25,7 @@ api::VerlJob job() {
   job.spec.topology = api::Topology{.level = "block", .mode = api::TopologyMode::Preferred};
   job.spec.network = {.transport = api::Transport::RoCE, .mtu = 9000};
   job.spec.nccl_env = {{"NCCL_ALGO", "Ring"}};
+  job.spec.numa = api::NumaMode::Required;
   job.spec.ray_authentication = api::RayAuthentication::Disabled;
   job.spec.deadlines = {.queued = Seconds{1}, .bind = Seconds{2}, .image_pull = Seconds{3}, .starting = Seconds{4}, .running = Seconds{5}};
   job.spec.recovery = {.infrastructure_restarts = 6, .user_restarts = 7};

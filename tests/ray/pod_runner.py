@@ -1,7 +1,7 @@
 """Runs pods as processes: a network namespace per node, and per container a root, a PID space and only its own environment.
 
 Owns what a kubelet would give a hostNetwork pod as far as commands can see it: expanded $(VAR) references, emptyDirs shared
-by the containers of a pod, Secrets as files, termination messages, exit codes. Leaves images aside: programs are this
+by the containers of a pod, init containers first, users, Secrets as files, termination messages, exit codes. Leaves images aside: programs are this
 machine's, plus a Python environment first in PATH. Needs root. Everything it makes is named after its own process id.
 """
 import contextlib
@@ -16,10 +16,10 @@ import tempfile
 import time
 
 # Builds a root of its own, then becomes the container's command. $1 root, $2 termination file, $3 its path, $4 hostname,
-# $5 number of mounts, then pairs (source, target), then the command.
+# $5 number of mounts, $6 user:group or nothing, then pairs (source, target), then the command.
 SANDBOX = r"""
 set -eu
-root=$1 log=$2 logpath=$3 count=$5; hostname "$4"; shift 5
+root=$1 log=$2 logpath=$3 count=$5 user=$6; hostname "$4"; shift 6
 mount --make-rprivate /
 mount -t tmpfs -o mode=755 tmpfs "$root"
 for entry in /*; do
@@ -38,7 +38,7 @@ while [ "$count" -gt 0 ]; do
   mkdir -p "$root$2"; mount --bind "$1" "$root$2"; shift 2; count=$((count - 1))
 done
 mkdir -p "`dirname "$root$logpath"`"; touch "$root$logpath"; mount --bind "$log" "$root$logpath"
-exec chroot "$root" "$@"
+exec chroot ${user:+"--userspec=$user"} "$root" "$@"
 """
 
 
@@ -111,9 +111,10 @@ class Container:
 class Lab:
     """Nodes (network namespaces on one bridge) and the containers that run on them. A context manager: leaving it ends all."""
 
-    def __init__(self, python_env, secret, extra_mounts=()):
+    def __init__(self, python_env, secret, extra_mounts=(), tools=None):
         self.tag = f"vrt-{os.getpid()}-"
         self.python_env, self.secret, self.extra_mounts = python_env, secret, list(extra_mounts)
+        self.tools, self.prepared = tools, set()  # a folder with the program that the image of verl-check has
         self.bridge_ns, self.nodes, self.containers, self.pauses = self.tag + "br", {}, [], {}
         self.folder = self.shm = None
 
@@ -197,9 +198,23 @@ class Lab:
         return [f"--pid=/proc/{first}/ns/pid"], []
 
     def start(self, pod, container_name, **override):
-        """Starts one container of a pod; `override` replaces environment variables."""
+        """Starts one container of a pod, after its init containers; `override` replaces environment variables."""
         spec = pod["spec"]
-        container = next(c for c in spec["containers"] if c["name"] == container_name)
+        self._prepare(pod)
+        return self._start(pod, next(c for c in spec["containers"] if c["name"] == container_name), override)
+
+    def _prepare(self, pod):
+        """Runs the init containers of a pod, once and in turn."""
+        if pod["metadata"]["name"] in self.prepared:
+            return
+        self.prepared.add(pod["metadata"]["name"])
+        for container in pod["spec"].get("initContainers", []):
+            started = self._start(pod, container, {})
+            if started.wait(60) != 0:
+                raise AssertionError(f"init container {started.name} ended with {started.exit_code()}\n{started.output()[-3000:]}")
+
+    def _start(self, pod, container, override):
+        spec, container_name = pod["spec"], container["name"]
         address = container_env(next(c for c in spec["containers"] if c["name"] == "ray"))["VERL_RUN_NODE_ADDRESS"]
         env = {**container_env(container), **override}
         command = [expand(word, env) for word in container.get("command", []) + container.get("args", [])]
@@ -210,11 +225,16 @@ class Lab:
         volumes = {v["name"]: v for v in spec.get("volumes", [])}
         mounts = [(str(self._volume(pod, volumes[m["name"]])), m["mountPath"]) for m in container.get("volumeMounts", [])]
         mounts += self.extra_mounts
+        if container_name == "verl-check":  # its image has the program in /usr/bin
+            command[0] = "/run/verl-tools/" + os.path.basename(command[0])
+            mounts.append((str(self.tools), "/run/verl-tools"))
+        security = container.get("securityContext", {})
+        user = f"{security['runAsUser']}:{security['runAsGroup']}" if "runAsUser" in security else ""
         enter, make = self._processes(pod)
         wrapper = ["/usr/bin/nsenter", f"--net=/run/netns/{self.node(address)}", *enter,
                    "/usr/bin/unshare", "--mount", "--uts", *make,
                    "/bin/sh", "-c", SANDBOX, "sandbox", str(root), str(termination),
-                   container.get("terminationMessagePath", "/dev/termination-log"), pod["metadata"]["name"], str(len(mounts))]
+                   container.get("terminationMessagePath", "/dev/termination-log"), pod["metadata"]["name"], str(len(mounts)), user]
         wrapper += [part for mount in mounts for part in mount]
         image = {"PATH": f"{self.python_env}/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/tmp", "LANG": "C.UTF-8"}
         with open(log, "wb") as output:

@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """Runs the pods of a three-node job with real Ray, a network namespace per node, and asserts what the operator relies on.
 
-One cluster carries most scenes: a worker that comes late, a gate whose deadline names the missing node, exit codes, ports,
+One cluster carries most scenes: a container that is unfit, a worker that comes late, a gate whose deadline names the missing node, exit codes, ports,
 authentication, the end of the head. A second head without authentication shows that the gate refuses it. Changes nothing in
 the pods but the trainer, the gate's deadline and what a scene says. Needs root; the first run installs Ray.
-Usage: three_nodes.py [--pods FILE] [--late SECONDS]
+Usage: three_nodes.py [--pods FILE] [--tools FOLDER] [--late SECONDS]
 """
 import argparse
 import copy
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -117,12 +118,27 @@ class ThreeNodes:
         for script in ("ray_node.sh", "driver_gate.py"):
             assert any(text.strip() == (scripts / script).read_text().strip() for text in texts), f"no pod runs {script} as it is now"
 
+    def unfit_container(self):
+        """What a container lacks inside ends it before Ray starts, in words that an attempt shows."""
+        unfit = self.lab.start(self.pods[0], "ray", VERL_RUN_SHM_BYTES=str(1 << 50), VERL_RUN_RDMA_DEVICES="64", VERL_RUN_NUMA="None")
+        code, message = unfit.wait(60), gate_message(unfit)
+        same((code, message["verl.run/ray"]), (211, "ContainerUnfit"), "ray\n" + unfit.output())
+        assert re.search(r"^/dev/shm has [0-9.]+ GiB, wants 1 PiB: .* of \d+ RDMA devices /dev/infiniband/uverbs\* can be opened", message["message"]), message
+        assert "ray start" not in unfit.output() and not listeners(self.lab, self.addresses[0]), "Ray was started"
+        scene("unfit container: " + message["message"])
+        absent = self.lab.start(self.pods[0], "ray", VERL_RUN_CHECK="/run/verl/bin/absent")
+        code, message = absent.wait(60), gate_message(absent)
+        same((code, message["verl.run/ray"]), (211, "ContainerUnfit"), "ray\n" + absent.output())
+        scene("a check that is not there is no pass: " + message["message"])
+
     def one_worker_late(self):
         started = time.monotonic()
         waiting = self.driver(0)
         self.rays = [self.lab.start(pod, "ray") for pod in self.pods[:-1]]
         eventually(180, lambda: self.alive() == self.wanted([0, 1]), "two live nodes with their addresses, GPUs and CPUs")
-        scene("head and first worker are alive; the gate waits for the last one")
+        for ray in self.rays:
+            assert "verl-container-check: this container is fit" in ray.output(), ray.output()[:2000]
+        scene("head and first worker are alive, each after its check; the gate waits for the last one")
 
         for path, method in (("/api/jobs/", "GET"), ("/api/jobs/", "POST"), ("/api/v0/nodes", "GET"), ("/api/version", "GET")):
             same(self.ask(path, "", method)[0], 401, f"{method} {path} without a token")
@@ -241,14 +257,15 @@ def missing_tools():
     return found + [tool for tool in ("ip", "ss", "nsenter", "unshare") if not shutil.which(tool)]
 
 
-def run(pods, late):
+def run(pods, late, tools):
     venv = subprocess.run([HERE / "ray_venv.sh"], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
-    lab = Lab(venv, TOKEN, [(str(HERE), "/opt/verl-test")])
+    lab = Lab(venv, TOKEN, [(str(HERE), "/opt/verl-test")], tools)
     with lab:
         lab.extra_mounts.append((str(lab.folder), "/opt/verl-lab"))
         nodes = ThreeNodes(lab, pods, late)
         try:
             nodes.embedded_scripts()
+            nodes.unfit_container()
             nodes.one_worker_late()
             nodes.exit_codes()
             nodes.head_ends()
@@ -264,6 +281,7 @@ def run(pods, late):
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--pods", type=pathlib.Path, default=HERE / "pods/three_nodes.json")
+    arguments.add_argument("--tools", type=pathlib.Path, default=HERE.parents[1] / "build/debug/bin", help="folder with verl-container-check")
     arguments.add_argument("--late", type=float, default=60)
     options = arguments.parse_args()
     missing = missing_tools()
@@ -272,7 +290,7 @@ def main():
         sys.exit(1 if os.environ.get("CI") == "true" else 77)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda caught, _: sys.exit(128 + caught))
-    run(json.loads(options.pods.read_text()), options.late)
+    run(json.loads(options.pods.read_text()), options.late, options.tools.resolve())
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ fail() { # CODE REASON MESSAGE
   exit "$1"
 }
 
-for name in ROLE RANK HEAD_ADDRESS NODE_ADDRESS PORT_BASE GPUS CPUS OBJECT_STORE_BYTES; do
+for name in ROLE RANK HEAD_ADDRESS NODE_ADDRESS PORT_BASE GPUS CPUS OBJECT_STORE_BYTES CHECK; do
   eval "value=\${VERL_RUN_${name}:-}"
   [ -n "$value" ] || fail 213 NodeMisconfigured "VERL_RUN_${name} is empty; the operator sets it in every pod"
 done
@@ -19,30 +19,15 @@ case "$VERL_RUN_PORT_BASE" in *[!0-9]*) fail 213 NodeMisconfigured "VERL_RUN_POR
 command -v ray > /dev/null || fail 213 NodeMisconfigured "no program ray in PATH of this image"
 command -v python3 > /dev/null || fail 213 NodeMisconfigured "no program python3 in PATH of this image"
 
-# The node check of the container's own inside (limits, devices, NCCL); it writes its findings as termination message.
-if [ -n "${VERL_RUN_CHECK:-}" ]; then
-  "$VERL_RUN_CHECK" || { echo "ray_node: $VERL_RUN_CHECK found this container unfit" >&2; exit 211; }
-fi
-
-# What only holds inside the container. Without it RDMA or Ray fail later, far from the cause; what cannot be read is unfit too.
-if [ -n "${VERL_RUN_SHM_BYTES:-}" ]; then
-  kib=`df -Pk /dev/shm 2> /dev/null | { read -r _; read -r _ size _; echo "${size:-}"; }` || true
-  case "$kib" in ""|*[!0-9]*) fail 211 ContainerUnfit "the size of /dev/shm cannot be read, wants $VERL_RUN_SHM_BYTES bytes; does the image have df?" ;; esac
-  [ "$((kib * 1024))" -ge "$((VERL_RUN_SHM_BYTES / 10 * 9))" ] ||
-    fail 211 ContainerUnfit "/dev/shm has $((kib * 1024)) bytes, wants $VERL_RUN_SHM_BYTES: the memory-backed volume shm is not mounted there"
-fi
-if [ "${VERL_RUN_RDMA_DEVICES:-0}" -gt 0 ]; then
-  # IPC_LOCK lifts the limit of locked memory, but only where the capability is effective: not for every non-root user.
-  capabilities=0
-  while read -r name value _; do [ "$name" != CapEff: ] || capabilities=$((0x$value)); done < /proc/self/status
-  memlock=`ulimit -l`
-  [ "$memlock" = unlimited ] || [ "$((capabilities >> 14 & 1))" -eq 1 ] ||
-    fail 211 ContainerUnfit "locked memory is limited to $memlock KiB and IPC_LOCK is not effective, wants either: RDMA cannot register memory"
-  open=0
-  for device in /dev/infiniband/uverbs*; do [ ! -r "$device" ] || [ ! -w "$device" ] || open=$((open + 1)); done
-  [ "$open" -ge "$VERL_RUN_RDMA_DEVICES" ] ||
-    fail 211 ContainerUnfit "$open RDMA devices (/dev/infiniband/uverbs*) can be opened, wants $VERL_RUN_RDMA_DEVICES: ask the device plugin of the node"
-fi
+# What only holds inside the container. Without it RDMA or Ray fail later, far from the cause. The program tells its findings
+# itself, with a code of its own; anything else means that it did not judge, which is no pass.
+code=0
+"$VERL_RUN_CHECK" run || code=$?
+case "$code" in
+0) ;;
+211|213) exit "$code" ;;
+*) fail 211 ContainerUnfit "$VERL_RUN_CHECK ended with exit code $code before it had judged this container; the init container verl-check brings it" ;;
+esac
 
 # Ray opens a socket per peer and worker; container runtimes often start at 1024.
 ulimit -n 65536 2> /dev/null || ulimit -n "`ulimit -H -n`" || true

@@ -30,4 +30,13 @@ std::string_view to_string(RayAuthentication authentication) {
   broken_invariant("a RayAuthentication outside its enumeration");
 }
 
+std::string_view to_string(NumaMode mode) {
+  switch (mode) {
+    case NumaMode::Required: return "Required";
+    case NumaMode::Preferred: return "Preferred";
+    case NumaMode::None: return "None";
+  }
+  broken_invariant("a NumaMode outside its enumeration");
+}
+
 }  // namespace verl::api

@@ -19,6 +19,7 @@ namespace verl::api {
 enum class TopologyMode { Required, Preferred };
 enum class Transport { Any, RoCE, InfiniBand, TCP };
 enum class RayAuthentication { Token, Disabled };
+enum class NumaMode { Required, Preferred, None };
 
 struct Topology {
   std::string level{};  // a name from the operator's level list, for example "rack"
@@ -72,6 +73,7 @@ struct VerlJobSpec {
   std::optional<Topology> topology{};
   Network network{};
   std::map<std::string, std::string> nccl_env{};
+  NumaMode numa{NumaMode::Preferred};
   std::string priority_class{"verl-job"};
   RayAuthentication ray_authentication{RayAuthentication::Token};
   Deadlines deadlines{};
@@ -154,5 +156,6 @@ struct VerlJob {
 std::string_view to_string(TopologyMode mode);
 std::string_view to_string(Transport transport);
 std::string_view to_string(RayAuthentication authentication);
+std::string_view to_string(NumaMode mode);
 
 }  // namespace verl::api

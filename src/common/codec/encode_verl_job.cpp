@@ -38,6 +38,7 @@ Json spec(const api::VerlJobSpec& spec) {
            {"trainer", trainer(spec.trainer)},
            {"pools", list_of(spec.pools, pool)},
            {"network", {{"transport", to_string(spec.network.transport)}}},
+           {"numa", to_string(spec.numa)},
            {"priorityClassName", spec.priority_class},
            {"ray", {{"authentication", to_string(spec.ray_authentication)}}},
            {"deadlines", deadlines(spec.deadlines)},

@@ -133,6 +133,8 @@ void read_small_group(std::string_view group, Element value, api::VerlJobSpec& o
 }
 
 void read_spec(Element value, api::VerlJobSpec& out, const Place& at, Faults& faults) {
+  static constexpr std::pair<std::string_view, api::NumaMode> kNumaModes[] = {
+      {"Required", api::NumaMode::Required}, {"Preferred", api::NumaMode::Preferred}, {"None", api::NumaMode::None}};
   each_field(value, at, faults, [&](std::string_view key, Element field, const Place& place) {
     if (key == "suspend") {
       read(field, out.suspend, place, faults);
@@ -148,6 +150,8 @@ void read_spec(Element value, api::VerlJobSpec& out, const Place& at, Faults& fa
       read_topology(field, out.topology, place, faults);
     } else if (key == "network") {
       read_network(field, out.network, place, faults);
+    } else if (key == "numa") {
+      read_word(field, out.numa, kNumaModes, place, faults);
     } else if (key == "priorityClassName") {
       read(field, out.priority_class, place, faults);
     } else if (key == "deadlines") {

@@ -110,6 +110,7 @@ api::VerlJob random_job(Random& random) {
   spec.topology = topology(random);
   spec.network = {.transport = one_of<api::Transport>(random, 4), .mtu = maybe(random, [&] { return small(random, 0, 65520); })};
   spec.nccl_env = map(random);
+  spec.numa = one_of<api::NumaMode>(random, 3);
   spec.priority_class = text(random);
   spec.ray_authentication = one_of<api::RayAuthentication>(random, 2);
   spec.deadlines = {.queued = seconds(random), .bind = Seconds(number(random, 0, 99)), .image_pull = Seconds(number(random, 0, 99)), .starting = Seconds(number(random, 0, 99)), .running = seconds(random)};

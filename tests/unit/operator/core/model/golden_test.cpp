@@ -60,8 +60,11 @@ std::vector<json> pods_of(World world) {
   return {};
 }
 
+constexpr const char* kToolsImage = "registry.example/verl-operator/verl-node-agent:0.1.0";
+
 World two_node_world() {
   World world = cluster(1, 2);
+  world.config.tools_image = kToolsImage;
   world.policies["p"].spec.rdma_resource = "rdma/hca";
   world.policies["p"].spec.expectations.inventory.rdma_devices = 2;
   for (auto& entry : world.nodes) entry.second.allocatable["rdma/hca"] = 8'000;
@@ -73,12 +76,14 @@ World two_node_world() {
   job.spec.trainer.overrides = {{"algorithm.adv_estimator", "grpo"}, {"data.train_files", "/data/$(SET)/train.parquet"}};
   job.spec.network.transport = api::Transport::RoCE;
   job.spec.nccl_env = {{"NCCL_DEBUG", "INFO"}};
+  job.spec.numa = api::NumaMode::Required;
   job.spec.pools[0].template_json =
       R"({"metadata":{"labels":{"team":"rl"}},"spec":{"volumes":[{"name":"data","persistentVolumeClaim":{"claimName":"datasets"}}],)"
       R"("tolerations":[{"key":"team","operator":"Equal","value":"rl","effect":"NoSchedule"}],)"
       R"("containers":[{"name":"ray","env":[{"name":"HF_HOME","value":"/data/hf"}],"volumeMounts":[{"name":"data","mountPath":"/data"}],)"
       R"("securityContext":{"capabilities":{"add":["SYS_NICE"]}}},)"
-      R"({"name":"metrics","image":"registry.example/exporter:1","ports":[{"containerPort":9400}]}]}})";
+      R"({"name":"metrics","image":"registry.example/exporter:1","ports":[{"containerPort":9400}]}],)"
+      R"("initContainers":[{"name":"fetch","image":"registry.example/fetch:1"}]}})";
   return world;
 }
 
@@ -145,6 +150,7 @@ TEST(Golden, ThePlansOfALife) {
 TEST(Golden, ThePodsThatRealRayRuns) {
   World world{};
   world.config = cluster(1, 1).config;
+  world.config.tools_image = kToolsImage;
   world.classes = cluster(1, 1).classes;
   world.policies = cluster(1, 1).policies;
   world.policies["p"].spec.memory_per_gpu = Bytes{kGiB.count};
@@ -240,6 +246,38 @@ TEST(Pod, AsksForWholeCoresWithRequestsEqualToLimits) {
   }
 }
 
+TEST(Pod, BringsTheCheckOfItsInsideBeforeAnythingOfTheUsers) {
+  for (const json& pod : two_node_pods()) {
+    const json& init = pod["spec"]["initContainers"];
+    ASSERT_EQ(init.size(), 2U);
+    EXPECT_EQ(init[0]["name"], "verl-check");
+    EXPECT_EQ(init[0]["image"], kToolsImage);
+    EXPECT_EQ(init[1]["name"], "fetch");
+    const std::string folder = init[0]["command"][2];
+    EXPECT_EQ(init[0]["volumeMounts"], json::parse(fmt::format(R"([{{"name":"verl-bin","mountPath":"{}"}}])", folder)));
+    const json& ray = container(pod, "ray");
+    EXPECT_EQ(env_of(ray).at("VERL_RUN_CHECK"), folder + "/verl-container-check");
+    EXPECT_EQ(env_of(ray).at("VERL_RUN_NUMA"), "Required");
+    EXPECT_EQ(std::count_if(ray["volumeMounts"].begin(), ray["volumeMounts"].end(),
+                            [&](const json& mount) { return mount["name"] == "verl-bin" && mount["mountPath"] == folder && mount["readOnly"] == true; }),
+              1);
+  }
+}
+
+TEST(Pod, TheCheckTakesNothingFromTheNodeAndHasNoRights) {
+  for (const json& pod : two_node_pods()) {
+    const json& init = pod["spec"]["initContainers"][0];
+    EXPECT_EQ(init["resources"]["requests"], init["resources"]["limits"]) << "or the pod is no longer Guaranteed";
+    const json& ray = container(pod, "ray")["resources"]["requests"];
+    for (const auto& item : init["resources"]["requests"].items()) {
+      EXPECT_LE(parse_quantity_milli(item.value().get<std::string>()), parse_quantity_milli(ray[item.key()].get<std::string>())) << item.key();
+    }
+    EXPECT_EQ(init["securityContext"],
+              json::parse(R"({"runAsNonRoot":true,"runAsUser":65532,"runAsGroup":65532,"allowPrivilegeEscalation":false,"readOnlyRootFilesystem":true,)"
+                          R"("seccompProfile":{"type":"RuntimeDefault"},"capabilities":{"drop":["ALL"]}})"));
+  }
+}
+
 TEST(Pod, TheDriverAsksForNoGpu) {
   const json driver = container(two_node_pods()[0], "driver");
   EXPECT_EQ(driver["resources"]["requests"], json::parse(R"({"cpu":"1","memory":"4Gi"})"));
@@ -262,7 +300,11 @@ TEST(Pod, EveryContainerOfOursKnowsItsRay) {
       EXPECT_FALSE(env.contains("NCCL_IB_GID_INDEX"));
       std::vector<std::string> mounts;
       for (const json& mount : one["volumeMounts"]) mounts.push_back(mount["mountPath"]);
-      EXPECT_THAT(mounts, ::testing::ElementsAre("/tmp/ray", "/dev/shm", "/run/verl/ray-token", "/data"));
+      if (one["name"] == "ray") {
+        EXPECT_THAT(mounts, ::testing::ElementsAre("/tmp/ray", "/dev/shm", "/run/verl/ray-token", "/run/verl/bin", "/data"));
+      } else {
+        EXPECT_THAT(mounts, ::testing::ElementsAre("/tmp/ray", "/dev/shm", "/run/verl/ray-token", "/data"));
+      }
     }
   }
 }

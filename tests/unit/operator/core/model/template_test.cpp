@@ -95,6 +95,8 @@ TEST(PodTemplate, RefusesByNameWhatItDoesNotAllow) {
       {spec(R"("tolerations":[{"key":"node.kubernetes.io/unreachable","operator":"Exists"}])"),
        "t.spec.tolerations[0].key: node.kubernetes.io/unreachable marks nodes that are sick, cordoned or going away; the operator decides about those"},
       {spec(R"("volumes":[{"name":"shm","emptyDir":{}}])"), "t.spec.volumes[0].name: shm is a volume of the operator's own"},
+      {spec(R"("volumes":[{"name":"verl-bin","emptyDir":{}}])"), "t.spec.volumes[0].name: verl-bin is a volume of the operator's own"},
+      {spec(R"("initContainers":[{"name":"verl-check","image":"x"}])"), "t.spec.initContainers[0].name: verl-check is a name of the operator's own"},
       {spec(R"("volumes":[{"name":"v","gitRepo":{}}])"), "t.spec.volumes[0].gitRepo: is not a kind of volume that a template may use"},
       {spec(R"("volumes":[{"name":"v","hostPath":{"path":"/"}}])"), "t.spec.volumes[0].hostPath: / is not below one of the policy's allowed paths: /data"},
       {spec(R"("volumes":[{"name":"v","hostPath":{"path":"/database"}}])"), "t.spec.volumes[0].hostPath: /database is not below one of the policy's allowed paths: /data"},
