@@ -6,8 +6,10 @@
 #include <limits>
 #include <set>
 
+#include "base/quantity.h"
 #include "base/text.h"
 #include "operator/core/nccl_environment.h"
+#include "operator/core/pod.h"
 #include "operator/core/pod_template.h"
 #include "operator/core/trainer.h"
 
@@ -71,6 +73,10 @@ std::optional<AdmissionProblem> spec_problem(const Config& config, const api::Ve
     if (pool.nodes < 1) faults.push_back(fmt::format("{}.nodes: {}; a pool needs at least one node", field, pool.nodes));
     if (pool.gpus_per_node < 1) faults.push_back(fmt::format("{}.gpusPerNode: {}; a pool needs at least one GPU per node", field, pool.gpus_per_node));
     add(faults, template_problems(pool.template_json, field + ".template", allowed_host_paths));
+    if (const auto memory = template_resources(pool.template_json).memory; memory && *memory / 1000 < kLeastMemory.count) {
+      faults.push_back(fmt::format("{}.template: container ray asks for {} of memory; Ray and the driver need at least {}", field,
+                                   format_bytes_quantity(*memory / 1000), format_bytes_quantity(kLeastMemory.count)));
+    }
     if (!known_level(config, pool.topology)) {
       faults.push_back(fmt::format("{}.topology.level: {} is no level of this cluster; levels: {}", field, pool.topology->level, level_names(config)));
     }

@@ -294,25 +294,37 @@ class Judge {
     return verdict_;
   }
 
+  // The scheduler's words about the pod's own claims (missing, being deleted, unbound), not about a node's volumes.
+  static bool is_about_a_claim(const std::string& why) {
+    return why.find("persistentvolumeclaim") != std::string::npos || why.find("unbound immediate PersistentVolumeClaims") != std::string::npos;
+  }
+
   bool unbound() {
     std::vector<std::string> waiting;
     std::vector<NodeFault> late;
-    std::string sentence;
+    std::string late_sentence;
+    std::string first;
     for (const RankPlacement& rank : placement_.ranks) {
       const Pod& pod = *pod_of(rank);
       if (!pod.node_name.empty()) continue;
       waiting.push_back(rank.node);
       const api::Condition* scheduled = api::find_condition(pod.conditions, "PodScheduled");
       const std::string why = scheduled == nullptr || scheduled->message.empty() ? "the scheduler has said nothing yet" : scheduled->message;
+      const std::string words = shorten(escape_controls(why), 300);
+      if (first.empty() && scheduled != nullptr && !scheduled->message.empty()) first = ": " + words;
       if (!overdue(pod.meta.created, deadlines_.bind)) continue;
+      const std::string sentence = fmt::format("{} was not bound within {} s: {}", place(rank), deadlines_.bind.count(), words);
+      // No node is at fault where a claim is, and no other node would do better.
+      if (is_about_a_claim(why)) return end(AttemptState::Waits, "VolumeClaimNotBound", sentence);
       late.push_back({rank.node, "NotBound"});
-      if (sentence.empty()) sentence = fmt::format("{} was not bound within {} s: {}", place(rank), deadlines_.bind.count(), shorten(escape_controls(why), 300));
+      if (late.size() == 1) late_sentence = sentence;
     }
     if (!late.empty()) {
       verdict_.rejected = std::move(late);
-      return end(AttemptState::FailedByUs, "NotBound", sentence);
+      return end(AttemptState::FailedByUs, "NotBound", late_sentence);
     }
-    return !waiting.empty() && end(AttemptState::Starting, "Binding", fmt::format("waits for the scheduler to bind pods on {}", join_some(waiting, 8)));
+    return !waiting.empty() &&
+           end(AttemptState::Starting, "Binding", fmt::format("waits for the scheduler to bind pods on {}{}", join_some(waiting, 8), first));
   }
 
   bool not_started() {

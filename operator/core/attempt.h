@@ -19,6 +19,7 @@ enum class AttemptState {
   Succeeded,        // the trainer ended with 0
   FailedByUser,     // the trainer ended with another code
   FailedByUs,       // infrastructure: nodes, pods, Ray, deadlines
+  Waits,            // something the job itself names is missing (a volume claim): it gives its nodes back and costs no restart
   Refused,          // trying again is useless: the image or the job's settings are at fault
 };
 

@@ -34,7 +34,10 @@ class Chooser {
   Chooser(const ClusterSnapshot& snapshot, const Ledger& ledger, const Verdicts& verdicts, const api::VerlJob& job)
       : snapshot_(snapshot), ledger_(ledger), verdicts_(verdicts), job_(job) {
     for (const api::Pool& pool : job.spec.pools) pools_.push_back(facts_of(snapshot, job, pool));
-    for (const Level& level : snapshot.config.levels) level_names_.push_back(level.name);
+    for (const Level& level : snapshot.config.levels) {
+      if (says_something(level)) levels_.push_back(&level);
+    }
+    for (const Level* level : levels_) level_names_.push_back(level->name);
   }
 
   GangDecision decide() {
@@ -49,6 +52,10 @@ class Chooser {
       accept(problem, *solution);
     } else {
       explain_shortage(std::get<placement::Shortage>(*outcome), level_names_, nodes_.size(), decision_);
+      if (const auto too_large = beyond_every_node()) {
+        decision_.reason = "NoNodeLargeEnough";
+        decision_.message = *too_large;
+      }
     }
     return std::move(decision_);
   }
@@ -92,6 +99,28 @@ class Chooser {
   }
 
  private:
+  // A pod that no node could take even when it is empty: waiting for nodes to mend or for jobs to end does not help.
+  std::optional<std::string> beyond_every_node() const {
+    if (nodes_.empty()) return std::nullopt;
+    for (const PoolFacts& facts : pools_) {
+      const fit::PodNeeds needs = needs_of(snapshot_.config, facts, facts.nominal, 0);
+      std::vector<std::pair<std::string, std::int64_t>> asked(needs.requests.begin(), needs.requests.end());
+      // GPUs first: what else is too much may follow from them.
+      std::stable_partition(asked.begin(), asked.end(), [&](const auto& one) { return one.first == snapshot_.config.gpu_resource; });
+      for (const auto& [resource, wanted] : asked) {
+        std::int64_t most = 0;
+        for (const api::Node* node : nodes_) {
+          const auto found = node->allocatable.find(resource);
+          if (found != node->allocatable.end()) most = std::max(most, found->second);
+        }
+        if (wanted <= most) continue;
+        return fmt::format("a pod of pool {} asks for {} of {}, and the largest node has {} in all. Waiting does not help: ask for less, or add such nodes.",
+                           facts.pool->name, fit::shown(resource, wanted), resource, fit::shown(resource, most));
+      }
+    }
+    return std::nullopt;
+  }
+
   std::optional<std::pair<std::string, std::string>> unfit_for_network(const api::NodeReadiness& report) const {
     const api::Network& network = job_.spec.network;
     if (control_interface(report).empty()) {
@@ -109,9 +138,18 @@ class Chooser {
     return std::nullopt;
   }
 
+  // A level that no node is labelled with (zones, on premises) says nothing and would only cast doubt on the others, unless the job
+  // asks for it by name.
+  bool says_something(const Level& level) const {
+    const auto asks = [&](const std::optional<api::Topology>& wanted) { return wanted && wanted->level == level.name; };
+    return asks(job_.spec.topology) ||
+           std::any_of(job_.spec.pools.begin(), job_.spec.pools.end(), [&](const api::Pool& pool) { return asks(pool.topology); }) ||
+           std::any_of(snapshot_.nodes.begin(), snapshot_.nodes.end(), [&](const auto& node) { return node->meta.labels.contains(level.key); });
+  }
+
   std::string domain_of(const api::Node& node, size_t level) const {
-    if (level >= snapshot_.config.levels.size()) return "";
-    const auto label = node.meta.labels.find(snapshot_.config.levels[level].key);
+    if (level >= levels_.size()) return "";
+    const auto label = node.meta.labels.find(levels_[level]->key);
     return label == node.meta.labels.end() ? "" : label->second;
   }
 
@@ -263,6 +301,7 @@ class Chooser {
   const Verdicts& verdicts_;
   const api::VerlJob& job_;
   std::vector<PoolFacts> pools_{};
+  std::vector<const Level*> levels_{};
   std::vector<std::string> level_names_{};
   std::vector<const api::Node*> nodes_{};  // by candidate index
   GangDecision decision_{};

@@ -191,6 +191,10 @@ class Planner {
       requeue(deadline);
     }
     if (!stale_.empty()) return wait("WaitingForPodsToEnd", leftovers() + "; the next attempt starts when they are gone", std::nullopt);
+    // What was missing may be there by now; it is tried again after a while, for each try holds nodes.
+    if (job_.status.attempts.last_reason == "VolumeClaimNotBound" && job_.status.queued_at && now_ < *job_.status.queued_at + kAskAgain) {
+      return wait("VolumeClaimNotBound", job_.status.attempts.last_message, *job_.status.queued_at + kAskAgain);
+    }
     if (const auto problem = priority_problem(in_.snapshot, job_)) return wait(problem->reason, problem->message, now_ + kAskAgain);
     if (!dry_run_passed()) return;
     place(since);
@@ -305,6 +309,7 @@ class Planner {
         return finish(Stage::Succeeded, "Succeeded", "Succeeded", verdict.message);
       case AttemptState::FailedByUser: return failed_by_user(verdict);
       case AttemptState::FailedByUs: return failed_by_us(verdict);
+      case AttemptState::Waits: return next_attempt(verdict);
       case AttemptState::Refused: return finish(Stage::Failed, "Failed", verdict.reason, verdict.message);
     }
   }

@@ -47,6 +47,12 @@ std::vector<std::string> trainer_problems(const api::VerlJobSpec& spec) {
   if (spec.trainer.module.empty() == spec.trainer.command.empty()) {
     problems.emplace_back("spec.trainer: exactly one of module and command is needed");
   }
+  for (size_t i = 0; !spec.trainer.module.empty() && i < spec.pools.size(); ++i) {
+    if (!sizes_prefix(spec, i).empty() || spec.pools[i].name == spec.pools[0].name) continue;
+    problems.push_back(fmt::format("spec.pools[{}].name: verl knows no pool {}, its GPUs would stay idle; after the first, which is the trainer's, pools are "
+                                   "rollout, reward and teacher (a trainer started by command may use any)",
+                                   i, spec.pools[i].name));
+  }
   const auto wanted = sizes(spec);
   for (const auto& [key, value] : spec.trainer.overrides) {
     // Hydra reads "+key" and "++key" as setting the key all the same, "~key" as taking it away.

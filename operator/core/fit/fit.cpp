@@ -41,6 +41,8 @@ bool is_bytes(std::string_view resource) {
   return resource == "memory" || resource == "ephemeral-storage" || resource.starts_with("hugepages-");
 }
 
+}  // namespace
+
 std::string shown(std::string_view resource, std::int64_t milli) {
   if (milli < 0) {
     return "-" + shown(resource, -milli);
@@ -53,6 +55,8 @@ std::string shown(std::string_view resource, std::int64_t milli) {
   }
   return fmt::format("{}m", milli);
 }
+
+namespace {
 
 bool tolerates(const api::Toleration& toleration, const api::Taint& taint) {
   if (!toleration.effect.empty() && toleration.effect != taint.effect) {

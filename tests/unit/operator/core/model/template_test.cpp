@@ -159,7 +159,15 @@ TEST(Trainer, ContradictionsAreNamed) {
               ElementsAre("spec.trainer.overrides[++trainer.n_gpus_per_node]: 4 contradicts spec.pools, which say 8; leave it out, the operator fills it in",
                           "spec.trainer.overrides[+ray_kwargs.ray_init.num_cpus]: the trainer joins a running Ray cluster, which cannot be resized; leave it out",
                           "spec.trainer.overrides[~actor_rollout_ref.rollout.nnodes]: 2 contradicts spec.pools, which say 2; leave it out, the operator fills it in"));
+  made.trainer = {.module = "a"};
+  made.pools[1].name = "banana";
+  EXPECT_THAT(trainer_problems(made),
+              ElementsAre("spec.pools[1].name: verl knows no pool banana, its GPUs would stay idle; after the first, which is the trainer's, pools are "
+                          "rollout, reward and teacher (a trainer started by command may use any)"));
+  made.trainer = {.command = {"b"}};
+  EXPECT_THAT(trainer_problems(made), IsEmpty());
   made.trainer = {.module = "a", .command = {"b"}};
+  made.pools[1].name = "reward";
   EXPECT_THAT(trainer_problems(made), ElementsAre("spec.trainer: exactly one of module and command is needed"));
 }
 

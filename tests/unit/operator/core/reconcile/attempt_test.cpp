@@ -24,6 +24,7 @@ std::string word(AttemptState state) {
     case AttemptState::Succeeded: return "Succeeded";
     case AttemptState::FailedByUser: return "FailedByUser";
     case AttemptState::FailedByUs: return "FailedByUs";
+    case AttemptState::Waits: return "waits";
     case AttemptState::Refused: return "Refused";
   }
   return "?";
@@ -234,6 +235,9 @@ TEST(Attempt, BoundIsNotStarted) {
           {"a worker finds no head",
            [](Simulation& s) { s.pod("a-1-1").containers[0] = ended("ray", 212, R"({"verl.run/ray": "HeadUnreachable", "message": "no head"})", s.world.now); },
            "FailedByUs HeadUnreachable -n01:HeadUnreachable"},
+          {"a container that its check finds unfit",
+           [](Simulation& s) { s.pod("a-1-1").containers[0] = ended("ray", 211, R"({"verl.run/ray": "ContainerUnfit", "message": "/dev/shm has 64 MiB"})", s.world.now); },
+           "FailedByUs ContainerUnfit -n01:ContainerUnfit"},
           {"an image without Ray",
            [](Simulation& s) { s.pod("a-1-0").containers[0] = ended("ray", 213, R"({"verl.run/ray": "NodeMisconfigured", "message": "no program ray"})", s.world.now); },
            "Refused NodeMisconfigured -n00:NodeMisconfigured"},

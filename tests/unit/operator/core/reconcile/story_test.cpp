@@ -596,6 +596,52 @@ TEST(Story, SmallJobsShareTheRdmaDevicesOfANode) {
   }
 }
 
+TEST(Story, APodThatNoNodeCouldEverTakeIsSaidToBeSo) {
+  Simulation sim(cluster(1, 2));
+  add_job(sim.world, "a", 1, 16);
+  add_job(sim.world, "b", 1).spec.pools[0].template_json = R"({"spec":{"containers":[{"name":"ray","resources":{"limits":{"memory":"100Ti"}}}]}})";
+  sim.settle();
+  EXPECT_EQ(sim.job("a").status.reason, "NoNodeLargeEnough");
+  EXPECT_THAT(condition(sim.job("a").status, "Ready").message, StartsWith("a pod of pool main asks for 16 of nvidia.com/gpu, and the largest node has 8 in all."));
+  EXPECT_EQ(sim.job("b").status.reason, "NoNodeLargeEnough");
+}
+
+TEST(Story, AMissingVolumeClaimCostsNeitherRestartsNorNodes) {
+  constexpr const char* kWords = R"(0/2 nodes are available: persistentvolumeclaim "data" not found.)";
+  Simulation sim = placed(1, 2, 1);
+  sim.settle();
+  const auto unschedulable = [&] {
+    for (api::Pod* pod : sim.pods("a")) {
+      pod->conditions = {{.type = "PodScheduled", .status = api::ConditionStatus::False, .reason = "Unschedulable", .message = kWords}};
+    }
+    sim.settle();
+  };
+  unschedulable();
+  EXPECT_EQ(sim.job("a").status.reason, "Binding");
+  EXPECT_THAT(condition(sim.job("a").status, "Ready").message, HasSubstr(kWords)) << "the scheduler's words are shown at once";
+  sim.advance(Seconds{60});
+  unschedulable();
+  sim.remove_deleted();
+  sim.settle();
+  EXPECT_EQ(sim.job("a").status.reason, "VolumeClaimNotBound");
+  EXPECT_THAT(condition(sim.job("a").status, "Ready").message, HasSubstr(kWords));
+  EXPECT_EQ(sim.job("a").status.attempts.infrastructure_restarts, 0);
+  EXPECT_THAT(sim.job("a").status.rejected_nodes, IsEmpty());
+  EXPECT_FALSE(sim.job("a").status.placement) << "it waits without holding nodes";
+  sim.advance(Seconds{60});
+  sim.settle();
+  EXPECT_TRUE(sim.job("a").status.placement);
+}
+
+TEST(Story, ALevelThatNoNodeIsLabelledWithCastsNoDoubt) {
+  Simulation sim(cluster(1, 2));
+  sim.world.config.levels = {{.name = "zone", .key = "zone"}, {.name = "rack", .key = "rack"}};
+  add_job(sim.world, "a", 2);
+  sim.settle();
+  ASSERT_TRUE(sim.job("a").status.placement);
+  EXPECT_TRUE(sim.job("a").status.placement->racks_proven);
+}
+
 TEST(Story, AnotherManagersJobIsLeftAlone) {
   Simulation sim(cluster(1, 1));
   add_job(sim.world, "a", 1).spec.managed_by = "kueue.x-k8s.io/multikueue";
