@@ -9,6 +9,12 @@ die() {
   exit 1
 }
 
+# misuse WORDS: for arguments that make no sense.
+misuse() {
+  printf 'error: %s\n' "$*" >&2
+  exit 64
+}
+
 # verl_cache_dir: prints the cache directory of this project, made if missing. HOME may be unset in bare environments.
 verl_cache_dir() {
   local home=${HOME:-}

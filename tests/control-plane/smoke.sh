@@ -6,7 +6,11 @@ set -euo pipefail
 repo=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 plane=$repo/scripts/control-plane
 dir=$(mktemp -d "${TMPDIR:-/tmp}/verl-plane-smoke.XXXXXX")
-trap '"$plane" down --dir "$dir"' EXIT
+clean_up() {
+  rm -rf "$dir".*
+  if [[ -e $dir/plane ]]; then "$plane" down --dir "$dir"; else rm -rf "$dir"; fi
+}
+trap clean_up EXIT
 trap 'exit 143' INT TERM
 
 step() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
@@ -69,6 +73,28 @@ spec:
     image: example.com/ray
 POD
 }
+
+step "what makes no sense is refused before anything is made or built"
+refused() {  # CODE WHAT-IT-SAYS COMMAND...
+  local wanted=$1 says=$2 code=0
+  shift 2
+  "$@" >"$dir.said" 2>&1 || code=$?
+  ((code == wanted)) || fail "$* ended with $code, wanted $wanted: $(<"$dir.said")"
+  grep -q -e "$says" "$dir.said" || fail "$* says: $(<"$dir.said")"
+}
+refused 64 "unknown command 'bogus'" "$plane" bogus
+refused 64 "unknown option --bogus" "$plane" up --bogus
+refused 64 "takes no 'extra'" "$plane" up extra
+refused 64 "which command" "$plane" run
+refused 1 "there is no $dir.absent" "$plane" down --dir "$dir.absent"
+refused 1 "--owner banana" "$plane" up --owner banana --dir "$dir.new"
+refused 1 "unknown part 'banana'" "$plane" up --with banana --dir "$dir.new"
+[[ ! -e $dir.new ]] || fail "a refused up made $dir.new"
+for script in demo build test control-plane install-packages; do
+  refused 0 "^usage: " "$repo/scripts/$script" --help
+  refused 64 "bogus" "$repo/scripts/$script" bogus
+done
+refused 64 "got also 'more'" "$repo/scripts/demo" --stay more
 
 step "up"
 environment=$("$plane" up --dir "$dir" --owner "$$")
@@ -196,12 +222,18 @@ cat >"${dir}.probe" <<'PROBE'
 [[ -z ${2:-} ]] || exec sleep "$2"
 exit 7
 PROBE
-trap 'rm -f "$dir".*; "$plane" down --dir "$dir"' EXIT
 code=0
 TMPDIR=${TMPDIR:-/tmp} "$plane" run --with none -- bash "$dir.probe" "$dir.seen" 2>"$dir.err" || code=$?
 ((code == 7)) || fail "run returned $code: $(<"$dir.err")"
 [[ ! -e $(<"$dir.seen") ]] || fail "run left $(<"$dir.seen")"
-rm -rf "$(sed -n "s/.*logs are kept in //p" "$dir.err")"
+kept=$(sed -n "s/^logs are kept in //p" "$dir.err")
+[[ -s $kept/log/etcd.log || -e $kept/log/kube-apiserver.log ]] || fail "a failed command's logs are not kept: $(<"$dir.err")"
+rm -rf "$kept"
+
+step "run: an interrupted command, and one whose reader went away, leave no logs"
+printf 'kill -PIPE $$\n' >"$dir.pipe"
+"$plane" run --with none -- bash "$dir.pipe" >/dev/null 2>"$dir.err" || true
+if grep -q "logs are kept" "$dir.err"; then fail "a closed pipe kept logs: $(<"$dir.err")"; fi
 
 for signal in TERM KILL; do
   rm -f "$dir.seen"
@@ -215,7 +247,8 @@ for signal in TERM KILL; do
   eventually 40 "nothing is left after SIG$signal" test ! -e "$(<"$dir.seen")"
   read -r pid _ <"$dir.seen.pid"
   [[ ! -e /proc/$pid ]] || [[ $(awk '{print $3}' "/proc/$pid/stat") == Z ]] || fail "etcd runs after SIG$signal"
-  rm -rf "$(sed -n "s/.*logs are kept in //p" "$dir.err")"
+  if grep -q "logs are kept" "$dir.err"; then fail "SIG$signal kept logs: $(<"$dir.err")"; fi
+  [[ $signal == KILL ]] || grep -qx "cleaning up…" "$dir.err" || fail "SIG$signal: nothing says what takes its time: $(<"$dir.err")"
   rm -f "$dir.seen.pid"
 done
 step "all as it should be"

@@ -115,6 +115,10 @@ plane_up() {
   check_with "$with"
   need openssl "apt-get install openssl"
   need setsid "apt-get install util-linux"
+  if [[ -n $owner ]]; then
+    [[ $owner =~ ^[0-9]+$ ]] || die "--owner $owner: wanted the number of a process"
+    start_time "$owner" >/dev/null || die "--owner $owner: no such process"
+  fi
   local began=$EPOCHREALTIME
   dir=$(claim_dir "$1")
   # shellcheck disable=SC2064  # the directory as it is now
@@ -136,7 +140,7 @@ plane_up() {
   done
   if [[ -n $owner ]]; then
     local started
-    started=$(start_time "$owner") || die "--owner $owner: no such process"
+    started=$(start_time "$owner") || die "--owner $owner: that process has ended"
     printf '%s\0' "$self" guard --dir "$dir" --owner "$owner" "$started" >"$dir/run/guard.argv"
     spawn "$dir" guard
   fi
@@ -160,7 +164,7 @@ plane_down() {
   local dir=$1 pid
   if [[ ! -e $dir/plane ]]; then
     [[ ! -e $dir ]] || die "$dir holds no plane; nothing was touched"
-    return 0
+    die "there is no $dir; nothing was done"
   fi
   # The guard calls this itself when the owner has ended.
   if pid=$(live_pid "$dir" guard) && [[ $pid != "$$" ]]; then end "$dir" guard || true; fi

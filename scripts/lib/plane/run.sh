@@ -23,8 +23,10 @@ supervise() {
 
 # on_signal NUMBER: TERM to the command's group, KILL after 20 s.
 on_signal() {
+  local before=$signalled
   signalled=$1
   [[ -n $child ]] || return 0
+  ((before != 0)) || say "cleaning up…"
   kill -TERM -- "-$child" 2>/dev/null || return 0
   for _ in {1..200}; do
     kill -0 -- "-$child" 2>/dev/null || return 0
@@ -39,7 +41,9 @@ finish_run() {
   local dir=$1
   trap '' INT TERM HUP
   [[ -z $child ]] || kill -KILL -- "-$child" 2>/dev/null || true
-  VERL_KEEP=$keep "$self" down --dir "$dir"
+  # What never came up, or cleaned up after itself, needs no taking down.
+  rmdir "$dir" 2>/dev/null || true
+  [[ ! -e $dir ]] || VERL_KEEP=$keep "$self" down --dir "$dir"
 }
 
 apply_crds() {
@@ -73,7 +77,7 @@ with_plane_env() {
 plane_run() {
   local with=$1 crds=$2 dir code=0
   shift 2
-  [[ $# -gt 0 ]] || die "run: which command? scripts/control-plane run -- COMMAND..."
+  [[ $# -gt 0 ]] || misuse "run: which command? scripts/control-plane run -- COMMAND..."
   check_with "$with"
   trap 'on_signal 2' INT
   trap 'on_signal 15' TERM
@@ -92,7 +96,8 @@ plane_run() {
     else
       supervise run_recorded "$dir" "$@" || code=$?
     fi
-    if ((code != 0)); then keep_logs "$dir" "$code"; fi
+    # Who ended it, or stopped reading what it prints, knows why: logs are for what went wrong by itself.
+    if ((code != 0 && code != 141 && signalled == 0)) && [[ $keep != 1 ]]; then keep_logs "$dir" "$code"; fi
   fi
   exit "$code"
 }
@@ -108,7 +113,8 @@ keep_logs() {
   local kept
   kept=$(mktemp -d "${TMPDIR:-/tmp}/verl-plane-logs.XXXXXX")
   cp -r "$1/log" "$1/audit.log" "$kept/" 2>/dev/null || true
-  say "the command ended with $2; the plane's logs are kept in $kept"
+  say "the command ended with $2"
+  say "logs are kept in $kept"
 }
 
 # plane_guard D OWNER START: takes the plane down once the owner has gone, also by SIGKILL.
