@@ -369,12 +369,30 @@ class Judge {
         if (c.started_at) last = std::max(last, *c.started_at);
       }
     }
+    const std::vector<const RankPlacement*> absent = not_in_ray();
+    std::vector<std::string> names;
+    for (const RankPlacement* rank : absent) names.push_back(fmt::format("rank {} on {}", rank->rank, rank->node));
     if (last != Timestamp{} && overdue(last, deadlines_.starting)) {
+      for (const RankPlacement* rank : absent) verdict_.rejected.push_back({rank->node, "NotInRay"});
       return end(AttemptState::FailedByUs, "StartingDeadline",
-                 fmt::format("the Ray cluster was not whole {} s after the last container started; kubectl logs -n {} {} -c driver says which node is missing",
-                             deadlines_.starting.count(), in_.job.meta.name_space, pod_name(in_.job.meta.name, placement_.attempt, 0)));
+                 fmt::format("the Ray cluster was not whole {} s after the last container started: {}", deadlines_.starting.count(),
+                             names.empty() ? "every node's Ray is alive, but the driver's check of the cluster did not pass"
+                                           : join_some(names, 8) + " did not join"));
     }
-    return end(AttemptState::Starting, "RayStarting", "all containers run; the driver waits until every Ray node has joined");
+    return end(AttemptState::Starting, "RayStarting",
+               names.empty() ? "every node is in Ray; the driver checks the cluster" : fmt::format("waits for Ray on {}", join_some(names, 8)));
+  }
+
+  // Ranks whose Ray is not alive in the cluster. Without the head none can be, so then the head alone is at fault.
+  std::vector<const RankPlacement*> not_in_ray() const {
+    std::vector<const RankPlacement*> absent;
+    for (const RankPlacement& rank : placement_.ranks) {
+      const ContainerState* ray = container(*pod_of(rank), "ray");
+      if (ray != nullptr && ray->ready) continue;
+      absent.push_back(&rank);
+      if (rank.rank == 0) break;
+    }
+    return absent;
   }
 
   AttemptVerdict running() {

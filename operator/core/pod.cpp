@@ -22,6 +22,7 @@ using nlohmann::json;
 constexpr const char* kTerminationLog = "/dev/verl-termination-log";
 constexpr const char* kToolsFolder = "/run/verl/bin";
 constexpr std::int32_t kPortsInUse = 11;
+constexpr std::int32_t kAgentHttpPort = 6;  // of the block, as in ray_node.sh
 
 // Names come from objects that others wrote; broken UTF-8 in one must not throw.
 std::string dumped(const json& value) { return value.dump(-1, ' ', false, json::error_handler_t::replace); }
@@ -270,6 +271,11 @@ class Renderer {
                    {"resources", resources_of(share, &self_.size, config_)},
                    {"terminationMessagePath", kTerminationLog},
                    {"volumeMounts", mounts(user, true)},
+                   // Ready means that this node's raylet lives and is in the cluster; Ray answers this path without its token.
+                   {"readinessProbe",
+                    {{"httpGet", {{"path", "/api/local_raylet_healthz"}, {"port", placement_.port_base + kAgentHttpPort}, {"scheme", "HTTP"}}},
+                     {"periodSeconds", 5},
+                     {"timeoutSeconds", 5}}},
                    {"securityContext", {{"capabilities", {{"add", json::array({"IPC_LOCK"})}}}}}};
     merge_user(container, user);
     merge_resources(container["resources"], user);

@@ -150,6 +150,7 @@ class ThreeNodes:
         eventually(20, lambda: not inside_block(self.lab, self.addresses[1], self.base, self.WORKER_PORTS), "worker's ports")
         scene("every listener is inside the port block")
 
+        self.probes()
         self.missing_worker()
         self.waiting_gate_is_told_to_stop()
         self.token_stays_secret()
@@ -165,6 +166,15 @@ class ThreeNodes:
         order = next(line for line in waiting.output().splitlines() if line.startswith("trainer: alive"))
         same(order, f"trainer: alive in string order {self.addresses}", "string order of addresses")
         scene("driver ran on three nodes and its container ended with 0")
+
+    def probes(self):
+        """The readiness probe of container ray, asked as the kubelet does: from the node, without the token."""
+        for pod, address in list(zip(self.pods, self.addresses))[:2]:
+            get = next(c for c in pod["spec"]["containers"] if c["name"] == "ray")["readinessProbe"]["httpGet"]
+            url = f"http://{address}:{get['port']}{get['path']}"
+            answer = self.lab.inside(address, sys.executable, "-c", ASK, url, "GET", stdin="")
+            same(answer.split()[0], "200", f"readiness of {address}: {answer}")
+        scene("the readiness probe of both nodes that joined says yes")
 
     def missing_worker(self):
         gate = self.driver(0, VERL_RUN_GATE_SECONDS="20")

@@ -294,6 +294,7 @@ void Simulation::start() {
     if (pod.phase != "Pending" || pod.node_name.empty()) continue;
     pod.phase = "Running";
     pod.containers = {running("ray", world.now)};
+    pod.containers[0].ready = true;  // its raylet has joined
     if (pod.meta.labels[std::string(api::kRankLabel)] == "0") pod.containers.push_back(running("driver", world.now));
   }
 }

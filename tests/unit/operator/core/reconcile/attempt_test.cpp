@@ -231,6 +231,11 @@ TEST(Attempt, BoundIsNotStarted) {
           {"a mount that hangs", [&](Simulation& s) { unstarted(s, "ContainerCreating"); s.advance(Seconds{1800}); }, "FailedByUs NotStarted -n01:ContainerCreating"},
           {"an image name that is none", [&](Simulation& s) { unstarted(s, "InvalidImageName"); }, "Refused InvalidImageName"},
           {"Ray does not become whole", [](Simulation& s) { s.advance(Seconds{600}); }, "FailedByUs StartingDeadline"},
+          {"a worker does not join",
+           [](Simulation& s) { s.pod("a-1-1").containers[0].ready = false; s.advance(Seconds{600}); }, "FailedByUs StartingDeadline -n01:NotInRay"},
+          {"the head does not come up, so nobody joins",
+           [](Simulation& s) { for (const char* pod : {"a-1-0", "a-1-1"}) s.pod(pod).containers[0].ready = false; s.advance(Seconds{600}); },
+           "FailedByUs StartingDeadline -n00:NotInRay"},
           {"Ray has a second left", [](Simulation& s) { s.advance(Seconds{599}); }, "Starting RayStarting"},
           {"a worker finds no head",
            [](Simulation& s) { s.pod("a-1-1").containers[0] = ended("ray", 212, R"({"verl.run/ray": "HeadUnreachable", "message": "no head"})", s.world.now); },
@@ -245,6 +250,18 @@ TEST(Attempt, BoundIsNotStarted) {
            [](Simulation& s) { s.pod("a-1-0").containers[0] = ended("ray", 1, R"({"verl.run/ray": "x y", "message": "m"})", s.world.now); }, "FailedByUs RayEnded -n00:RayEnded"},
       },
       false);
+}
+
+TEST(Attempt, TheStartingDeadlineNamesTheNodesThatDidNotJoin) {
+  Simulation sim(cluster(1, 2));
+  add_job(sim.world, "a", 2);
+  sim.settle();
+  sim.bind();
+  sim.start();
+  sim.pod("a-1-1").containers[0].ready = false;
+  EXPECT_EQ(judged(sim).message, "waits for Ray on rank 1 on n01");
+  sim.advance(Seconds{600});
+  EXPECT_EQ(judged(sim).message, "the Ray cluster was not whole 600 s after the last container started: rank 1 on n01 did not join");
 }
 
 TEST(Attempt, APodThatIsNotBoundInTimeNamesTheSchedulersReason) {
