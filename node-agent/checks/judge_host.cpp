@@ -25,7 +25,8 @@ std::vector<Finding> judge_nccl(const JudgeInput& input) {
   for (const nccl::ConfComplaint& complaint : conf->complaints) {
     add(Verdict::Warn, fmt::format("line {}", complaint.line), complaint.what, fmt::format("correct line {} of /etc/nccl.conf", complaint.line));
   }
-  const bool has_rdma = input.observation.rdma && std::any_of(input.observation.rdma->begin(), input.observation.rdma->end(),
+  const bool rdma_known = input.observation.rdma.has_value();
+  const bool has_rdma = rdma_known && std::any_of(input.observation.rdma->begin(), input.observation.rdma->end(),
                                                               [](const RdmaPort& port) { return port.hardware; });
   for (const nccl::Setting& setting : conf->settings) {
     const std::string seen = escape_controls(fmt::format("{}={}", setting.name, setting.value));
@@ -33,6 +34,8 @@ std::vector<Finding> judge_nccl(const JudgeInput& input) {
       add(Verdict::Warn, seen, "no NCCL reads this variable", fmt::format("remove {} from /etc/nccl.conf", setting.name));
     } else if (setting.name == "NCCL_IB_DISABLE" && setting.value != "0" && has_rdma) {
       add(Verdict::Fail, seen, "switches RDMA off on a node that has it", "remove NCCL_IB_DISABLE from /etc/nccl.conf");
+    } else if (setting.name == "NCCL_IB_DISABLE" && setting.value != "0" && !rdma_known) {
+      add(Verdict::Unknown, seen, "switches RDMA off, and whether this node has it is not known: " + input.observation.rdma.error(), {});
     } else if (setting.name == "NCCL_IB_GID_INDEX") {
       add(Verdict::Warn, seen, "a fixed index is right only while every node's GID table is alike; NCCL 2.21 and later choose by themselves",
           "remove NCCL_IB_GID_INDEX from /etc/nccl.conf");

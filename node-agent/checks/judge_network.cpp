@@ -51,7 +51,11 @@ Finding judge_mtu(const Interface& interface, const JudgeInput& input) {
     return finding;
   }
   finding.seen = std::to_string(*interface.mtu);
-  if (interface.type == kInfiniBandType) {
+  if (!interface.type) {
+    finding.message = "whether this is Ethernet cannot be told: " + interface.type.error();
+    return finding;
+  }
+  if (*interface.type == kInfiniBandType) {
     finding.verdict = Verdict::Skipped;
     finding.message = "IP over InfiniBand: its MTU is no Ethernet MTU";
     return finding;
@@ -85,7 +89,8 @@ Finding judge_mtu(const Interface& interface, const JudgeInput& input) {
 
 // IP over InfiniBand goes on showing the nominal speed when lanes are lost: there the rate of its port counts.
 Reading<std::int64_t> speed_of(const Interface& interface, const JudgeInput& input) {
-  if (interface.type != kInfiniBandType) {
+  if (!interface.type) return tl::unexpected(interface.type.error());
+  if (*interface.type != kInfiniBandType) {
     if (!interface.speed_mbps) return tl::unexpected(interface.speed_mbps.error());
     return std::int64_t{*interface.speed_mbps};
   }

@@ -34,7 +34,7 @@ struct Interface {
   std::string rdma_device{};     // of the same PCI function
   Reading<std::int32_t> mtu{0};
   Reading<std::string> operstate{};
-  std::int32_t type{0};          // ARPHRD_: 1 Ethernet, 32 InfiniBand, 772 loopback
+  Reading<std::int32_t> type{0};  // ARPHRD_: 1 Ethernet, 32 InfiniBand, 772 loopback
   Reading<std::int32_t> speed_mbps{0};
   std::vector<std::string> bond_members{};
   std::vector<std::string> addresses{};

@@ -14,8 +14,15 @@ constexpr std::string_view kNcclConf = "/etc/nccl.conf";
 Reading<nccl::Conf> observe_nccl(const host::Host& host) {
   const auto text = host.read_file(kNcclConf);
   if (text) return nccl::parse_conf(*text);
-  if (text.error().code == ErrorCode::NotFound) return nccl::Conf{};
-  return tl::unexpected(text.error().message);
+  if (text.error().code != ErrorCode::NotFound) return tl::unexpected(text.error().message);
+  // No file is no settings, where there is a folder that it could be in.
+  const auto folder = host.is_directory("/etc");
+  if (!folder) return tl::unexpected(folder.error().message);
+  if (!*folder) return tl::unexpected(why_unread(host, "/etc", Error{ErrorCode::NotFound, "there is no folder /etc"}));
+  const auto link = host.read_link(kNcclConf);
+  if (link) return tl::unexpected(fmt::format("{} is a link to {}, which is not there: mount its folder too, or remove the link", kNcclConf, escape_controls(*link)));
+  if (link.error().code != ErrorCode::NotFound) return tl::unexpected(link.error().message);
+  return nccl::Conf{};
 }
 
 Reading<PortRange> observe_ports(const host::Host& host) {
@@ -43,8 +50,8 @@ void give_addresses(const std::vector<host::InterfaceAddress>& addresses, std::v
 }  // namespace
 
 Reading<std::vector<topology::PciDevice>> observe_pci(const host::Host& host) {
-  const auto names = read_names(host, kPciDevices);
-  if (!names) return tl::unexpected(names.error());
+  const auto names = host.list_dir(kPciDevices);
+  if (!names) return tl::unexpected(why_unread(host, kPciDevices, names.error()));
   std::vector<topology::PciDevice> out;
   for (const std::string& name : *names) {
     const std::string base = fmt::format("{}/{}", kPciDevices, name);
@@ -57,7 +64,9 @@ Reading<std::vector<topology::PciDevice>> observe_pci(const host::Host& host) {
       *field = *value;
     }
     if (!topology::is_gpu(device) && !topology::is_network(device)) continue;
-    device.numa_node = read_number(host, base + "/numa_node").value_or(-1);
+    const auto numa = read_number_if_there(host, base + "/numa_node", -1);
+    if (!numa) return tl::unexpected(numa.error());
+    device.numa_node = *numa;
     if (const auto link = host.read_link(base)) device.path = topology::bridge_path(*link);
     out.push_back(std::move(device));
   }

@@ -30,22 +30,24 @@ Interface observe_one(const host::Host& host, const std::string& name) {
   out.name = name;
   const auto device = host.read_link(base + "/device");
   out.physical = device.has_value();
-  out.pci = link_name(host, base + "/device");
+  out.pci = link_name(host, base + "/device").value_or("");
   // A virtio or other non-PCI bus has names of its own.
   if (out.pci.find(':') == std::string::npos) out.pci.clear();
   out.mtu = read_number(host, base + "/mtu");
   out.operstate = read_text(host, base + "/operstate");
-  out.type = read_number(host, base + "/type").value_or(0);
+  out.type = read_number(host, base + "/type");
   out.speed_mbps = read_number(host, base + "/speed");
   if (out.speed_mbps && *out.speed_mbps <= 0) out.speed_mbps = tl::unexpected(base + "/speed holds -1: the driver does not say");
   out.counters = counters_of(host, base);
   if (const auto numa = read_number(host, base + "/device/numa_node")) out.numa_node = *numa;
   if (out.physical) {
-    const auto rdma = read_names(host, base + "/device/infiniband");
+    const auto rdma = host.list_dir(base + "/device/infiniband");
     if (rdma && !rdma->empty()) out.rdma_device = rdma->front();
   }
-  if (const auto members = read_text(host, base + "/bonding/slaves")) {
+  if (const auto members = host.read_file(base + "/bonding/slaves")) {
     for (const std::string_view member : split_whitespace(*members)) out.bond_members.emplace_back(member);
+  } else if (members.error().code != ErrorCode::NotFound) {
+    out.mtu = tl::unexpected("the members of a bond are not known: " + members.error().message);
   }
   return out;
 }
@@ -54,7 +56,7 @@ Interface observe_one(const host::Host& host, const std::string& name) {
 
 Reading<std::vector<Interface>> observe_interfaces(const host::Host& host) {
   const auto names = host.list_dir(kNet);
-  if (!names) return tl::unexpected(names.error().message);
+  if (!names) return tl::unexpected(why_unread(host, kNet, names.error()));
   std::vector<Interface> out;
   for (const std::string& name : *names) {
     if (name == "lo" || name == "bonding_masters") continue;

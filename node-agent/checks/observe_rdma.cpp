@@ -47,17 +47,17 @@ std::string netdev_of(const host::Host& host, const std::string& base, const std
       if (netdev && !netdev->empty()) return *netdev;
     }
   }
-  const auto netdevs = read_names(host, base + "/device/net");
+  const auto netdevs = host.list_dir(base + "/device/net");
   return netdevs && netdevs->size() == 1 ? netdevs->front() : std::string{};
 }
 
-RdmaPort observe_port(const host::Host& host, const std::string& device, std::int32_t number) {
+RdmaPort observe_port(const host::Host& host, const std::string& device, const std::string& pci, std::int32_t number) {
   const std::string base = fmt::format("{}/{}", kClass, device);
   const std::string port = fmt::format("{}/ports/{}", base, number);
   RdmaPort out;
   out.device = device;
   out.port = number;
-  out.pci = link_name(host, base + "/device");
+  out.pci = pci;
   out.hardware = !out.pci.empty();
   out.numa_node = read_number(host, base + "/device/numa_node").value_or(-1);
   out.state = parsed(host, port + "/state", rdma::state_name);
@@ -73,14 +73,17 @@ RdmaPort observe_port(const host::Host& host, const std::string& device, std::in
 }  // namespace
 
 Reading<std::vector<RdmaPort>> observe_rdma(const host::Host& host) {
-  const auto devices = read_names(host, kClass);
+  const auto devices = read_names(host, kClass, "/sys/class");
   if (!devices) return tl::unexpected(devices.error());
   std::vector<RdmaPort> out;
   for (const std::string& device : *devices) {
     const auto ports = host.list_dir(fmt::format("{}/{}/ports", kClass, device));
     if (!ports) return tl::unexpected(ports.error().message);
+    // Whether it is hardware or software hangs on this link.
+    const auto pci = link_name(host, fmt::format("{}/{}/device", kClass, device));
+    if (!pci) return tl::unexpected(pci.error());
     for (const std::string& name : *ports) {
-      if (const auto number = parse_int<std::int32_t>(name)) out.push_back(observe_port(host, device, *number));
+      if (const auto number = parse_int<std::int32_t>(name)) out.push_back(observe_port(host, device, *pci, *number));
     }
   }
   return out;

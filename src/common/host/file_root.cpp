@@ -6,6 +6,7 @@
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -160,6 +161,26 @@ Result<bool> FileRoot::exists(std::string_view path) const {
   }
   if (opened.error().code == ErrorCode::NotFound) return false;
   return tl::unexpected(opened.error());
+}
+
+Result<bool> FileRoot::is_directory(std::string_view path) const {
+  const auto opened = open_below(path, O_PATH | O_DIRECTORY);
+  if (opened) {
+    ::close(*opened);
+    return true;
+  }
+  if (opened.error().code == ErrorCode::NotFound) return false;
+  return tl::unexpected(opened.error());
+}
+
+Result<bool> FileRoot::is_mounted(std::string_view path, std::uint64_t filesystem) const {
+  const auto opened = open_below(path, O_PATH | O_DIRECTORY);
+  if (!opened && opened.error().code == ErrorCode::NotFound) return false;
+  if (!opened) return tl::unexpected(opened.error());
+  const Descriptor fd(*opened);
+  struct statfs about {};
+  if (::fstatfs(fd.get(), &about) != 0) return failed("looking at", path, errno);
+  return static_cast<std::uint64_t>(about.f_type) == filesystem;
 }
 
 }  // namespace verl::host

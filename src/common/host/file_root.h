@@ -1,6 +1,7 @@
 // Bounded reading below one directory that stands for "/" of a machine. Symbolic links resolve inside it, whatever they say.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ class FileRoot final {
   Result<std::vector<std::string>> list_dir(std::string_view path) const;
   Result<std::string> read_link(std::string_view path) const;
   Result<bool> exists(std::string_view path) const;
+  Result<bool> is_directory(std::string_view path) const;
+  Result<bool> is_mounted(std::string_view path, std::uint64_t filesystem) const;  // a folder of a file system with that magic number
 
  private:
   explicit FileRoot(int fd) : fd_(fd) {}

@@ -58,7 +58,8 @@ class Host {
   virtual Result<std::string> read_file(std::string_view path, Bytes limit = kMaxFile) const = 0;
   virtual Result<std::vector<std::string>> list_dir(std::string_view path) const = 0;  // names, sorted
   virtual Result<std::string> read_link(std::string_view path) const = 0;              // the link's own text
-  virtual Result<bool> exists(std::string_view path) const = 0;                        // an Error when one cannot tell
+  // Whether the folder is there; an Error when one cannot tell. "No such file" means something only where this is true.
+  virtual Result<bool> is_directory(std::string_view path) const = 0;
 
   virtual Timestamp now() const = 0;  // the machine's wall clock; of a recorded machine, the time of the recording
   virtual Result<KernelClock> kernel_clock() const = 0;

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
+#include <linux/magic.h>
 #include <netinet/in.h>
 #include <sys/timex.h>
 
@@ -23,11 +24,12 @@ class LiveHost final : public Host {
   Result<std::string> read_file(std::string_view path, Bytes limit) const override { return root_.read_file(path, limit); }
   Result<std::vector<std::string>> list_dir(std::string_view path) const override { return root_.list_dir(path); }
   Result<std::string> read_link(std::string_view path) const override { return root_.read_link(path); }
-  Result<bool> exists(std::string_view path) const override { return root_.exists(path); }
+  Result<bool> is_directory(std::string_view path) const override { return root_.is_directory(path); }
 
   Timestamp now() const override { return SystemClock().now(); }
 
   Result<KernelClock> kernel_clock() const override {
+    if (auto mine = about_this_machine("/proc", PROC_SUPER_MAGIC, "the clock"); !mine) return tl::unexpected(mine.error());
     timex answer{};
     const int state = ::adjtimex(&answer);
     if (state < 0) return failure(ErrorCode::Denied, fmt::format("asking the kernel's clock (adjtimex): {}", std::strerror(errno)));
@@ -39,6 +41,7 @@ class LiveHost final : public Host {
   }
 
   Result<std::vector<InterfaceAddress>> addresses() const override {
+    if (auto mine = about_this_machine("/proc", PROC_SUPER_MAGIC, "addresses"); !mine) return tl::unexpected(mine.error());
     ifaddrs* all = nullptr;
     if (::getifaddrs(&all) != 0) {
       return failure(ErrorCode::Unavailable, fmt::format("listing addresses (getifaddrs): {}", std::strerror(errno)));
@@ -68,6 +71,7 @@ class LiveHost final : public Host {
 
   // Read at most every quarter of an hour: it costs the most of all and changes with the hardware only.
   Result<CpuTopology> cpu_topology() const override {
+    if (auto mine = about_this_machine("/sys", SYSFS_MAGIC, "CPUs and NUMA nodes"); !mine) return tl::unexpected(mine.error());
     const auto now = std::chrono::steady_clock::now();
     if (topology_ && now - topology_read_ < std::chrono::minutes(15)) return *topology_;
     auto read = hwloc_topology();
@@ -78,7 +82,10 @@ class LiveHost final : public Host {
     return read;
   }
 
-  Result<std::string> ask_chronyd(std::string_view request) const override { return chronyd_exchange(request, options_); }
+  Result<std::string> ask_chronyd(std::string_view request) const override {
+    if (auto mine = about_this_machine("/proc", PROC_SUPER_MAGIC, "the clock"); !mine) return tl::unexpected(mine.error());
+    return chronyd_exchange(request, options_);
+  }
 
   Result<std::int32_t> active_mtu(std::string_view device, std::int32_t port) const override {
     return failure(ErrorCode::Unavailable,
@@ -86,6 +93,17 @@ class LiveHost final : public Host {
   }
 
  private:
+  // What is asked of the running kernel says something of the machine below the root only if that is this very machine. A proc
+  // or sysfs that is mounted there is this kernel's own; a folder of copied files may be of any machine.
+  Result<void> about_this_machine(std::string_view folder, std::uint64_t filesystem, std::string_view what) const {
+    const auto mounted = root_.is_mounted(folder, filesystem);
+    if (!mounted) return tl::unexpected(mounted.error());
+    if (*mounted) return {};
+    const std::string at = options_.root == "/" ? std::string(folder) : fmt::format("{}{}", options_.root, folder);
+    return failure(ErrorCode::Unavailable, fmt::format("{} cannot be told: {} is not the {} of a running machine, and no recording says; mount the node's own {} there, or "
+                                                       "give a folder that `verl-node-agent record` wrote", what, at, folder.substr(1), folder));
+  }
+
   LiveHostOptions options_;
   FileRoot root_;
   mutable std::optional<CpuTopology> topology_{};  // one thread uses a host

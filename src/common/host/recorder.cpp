@@ -33,7 +33,7 @@ struct Recorder::Seen {
   std::map<std::string, std::string> files{};
   std::map<std::string, std::string> links{};
   std::map<std::string, std::vector<std::string>> directories{};
-  std::set<std::string> present{};
+  std::set<std::string> folders{};
   std::map<std::string, Error> errors{};
   std::optional<Result<KernelClock>> kernel_clock{};
   std::optional<Result<std::vector<InterfaceAddress>>> addresses{};
@@ -72,9 +72,9 @@ Result<std::string> Recorder::read_link(std::string_view path) const {
   return answer;
 }
 
-Result<bool> Recorder::exists(std::string_view path) const {
-  auto answer = inner_.exists(path);
-  if (answer && *answer) seen_->present.insert(std::string(path));
+Result<bool> Recorder::is_directory(std::string_view path) const {
+  auto answer = inner_.is_directory(path);
+  if (answer && *answer) seen_->folders.insert(std::string(path));
   seen_->note(path, answer);
   return answer;
 }
@@ -119,8 +119,6 @@ Result<int> Recorder::write(const std::string& directory) const {
     return failure(ErrorCode::Conflict, fmt::format("{} is not empty: a recording is written to a new directory", directory));
   }
   const fs::path root(directory);
-  // All three are there even when nothing of them was read, as on any machine: they are what gets mounted.
-  for (const char* folder : {"etc", "proc", "sys"}) fs::create_directories(root / folder, error);
   const auto failed = [&](const fs::path& path) {
     return failure(ErrorCode::Unavailable, fmt::format("writing {}: {}", path.string(), error.message()));
   };
@@ -143,14 +141,16 @@ Result<int> Recorder::write(const std::string& directory) const {
     if (error) return false;
     std::ofstream file(at, std::ios::binary);
     file << text;
+    file.close();  // a full disk shows when the text leaves the buffer
     ++written;
     return file.good();
   };
   for (const auto& [path, text] : seen_->files) {
     if (!put(path, text)) return failed(path);
   }
-  for (const std::string& path : seen_->present) {
-    if (!fs::exists(root / path.substr(1)) && !put(path, "")) return failed(path);
+  for (const std::string& path : seen_->folders) {
+    fs::create_directories(root / path.substr(1), error);
+    if (error) return failed(path);
   }
 
   Json sidecar = {{"time", format_rfc3339(now(), true)}};
@@ -163,6 +163,7 @@ Result<int> Recorder::write(const std::string& directory) const {
     std::sort(there.begin(), there.end());
     if (there != names || names.empty()) sidecar["directories"][path] = names;
   }
+  for (const std::string& path : seen_->folders) sidecar["folders"].push_back(path);
   for (const auto& [path, problem] : seen_->errors) sidecar["errors"][path] = error_json(problem)["error"];
   if (seen_->kernel_clock) {
     const auto& clock = *seen_->kernel_clock;

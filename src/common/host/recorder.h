@@ -16,7 +16,7 @@ class Recorder final : public Host {
   Result<std::string> read_file(std::string_view path, Bytes limit) const override;
   Result<std::vector<std::string>> list_dir(std::string_view path) const override;
   Result<std::string> read_link(std::string_view path) const override;
-  Result<bool> exists(std::string_view path) const override;
+  Result<bool> is_directory(std::string_view path) const override;
   Timestamp now() const override;
   Result<KernelClock> kernel_clock() const override;
   Result<std::vector<InterfaceAddress>> addresses() const override;

@@ -91,9 +91,16 @@ class TreeHost final : public Host {
     if (const Json* error = error_at(path)) return recorded_error(*error);
     return root_.read_link(path);
   }
-  Result<bool> exists(std::string_view path) const override {
+  Result<bool> is_directory(std::string_view path) const override {
     if (const Json* error = error_at(path)) return recorded_error(*error);
-    return root_.exists(path);
+    // Empty folders do not survive version control, so both lists of the recording count too.
+    if (const auto all = sidecar_.find("folders"); all != sidecar_.end() && all->is_array()) {
+      for (const Json& one : *all) {
+        if (one.is_string() && one.get_ref<const std::string&>() == path) return true;
+      }
+    }
+    if (const auto all = sidecar_.find("directories"); all != sidecar_.end() && all->is_object() && all->contains(std::string(path))) return true;
+    return root_.is_directory(path);
   }
 
   Timestamp now() const override { return now_; }

@@ -1,6 +1,7 @@
 #include "host/file_root.h"
 
 #include <gtest/gtest.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 
 #include "host/host.h"
@@ -17,6 +18,26 @@ TEST(FileRoot, ReadsBelowItself) {
   EXPECT_EQ(root->read_file("/sys/class/net/eth0/mtu", kMaxFile), "9000\n");
   EXPECT_EQ(root->list_dir("/sys/class/net"), std::vector<std::string>{"eth0"});
   EXPECT_EQ(root->exists("/sys/class/net/eth1"), false);
+}
+
+TEST(FileRoot, TellsAFolderFromAFileAndAMountFromAFolder) {
+  const Scratch scratch;
+  scratch.put("/etc/nccl.conf", "");
+  scratch.put("/proc/version", "copied");
+  scratch.link("/link", "etc");
+  scratch.link("/dangling", "nowhere");
+  const auto root = FileRoot::open(scratch.path());
+  ASSERT_TRUE(root);
+  EXPECT_EQ(root->is_directory("/etc"), true);
+  EXPECT_EQ(root->is_directory("/link"), true);
+  EXPECT_EQ(root->is_directory("/etc/nccl.conf"), false);
+  EXPECT_EQ(root->is_directory("/dangling"), false);
+  EXPECT_EQ(root->is_directory("/sys"), false);
+  EXPECT_EQ(root->is_mounted("/proc", PROC_SUPER_MAGIC), false);
+  EXPECT_EQ(root->is_mounted("/sys", SYSFS_MAGIC), false);
+  const auto machine = FileRoot::open("/");
+  ASSERT_TRUE(machine);
+  EXPECT_EQ(machine->is_mounted("/proc", PROC_SUPER_MAGIC), true);
 }
 
 TEST(FileRoot, NoLinkLeadsOut) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "host/live_host.h"
 #include "host/recorder.h"
 #include "tests/unit/host/scratch.h"
 
@@ -59,6 +60,42 @@ TEST(TreeHost, AnswersWithTheSequenceOfTheQuestion) {
   EXPECT_EQ(with_sequence_of("short", asked), "short");
 }
 
+TEST(TreeHost, KnowsAFolderThatVersionControlDropped) {
+  const Scratch scratch;
+  const auto host = tree(scratch, R"({"time": "2026-01-01T00:00:00Z", "folders": ["/etc", 7], "directories": {"/sys/class/infiniband": []}})");
+  ASSERT_NE(host, nullptr);
+  EXPECT_EQ(host->is_directory("/etc"), true);
+  EXPECT_EQ(host->is_directory("/sys/class/infiniband"), true);
+  EXPECT_EQ(host->is_directory("/proc"), true);
+  EXPECT_EQ(host->is_directory("/sys/bus"), false);
+}
+
+TEST(LiveHost, DoesNotTakeTheRunningKernelForTheMachineOfAFolder) {
+  const Scratch folder;
+  folder.put("/proc/sys/kernel/random/boot_id", "copied");
+  std::filesystem::create_directories(folder.path("/sys/class"));
+  const auto host = live_host({.root = folder.path()});
+  ASSERT_TRUE(host);
+  for (const auto& error : {(*host)->kernel_clock().error(), (*host)->addresses().error(), (*host)->cpu_topology().error(), (*host)->ask_chronyd("x").error()}) {
+    EXPECT_EQ(error.code, ErrorCode::Unavailable) << error.message;  // NotFound would mean: no daemon listens, so the kernel may be asked
+    EXPECT_NE(error.message.find(folder.path()), std::string::npos) << error.message;
+    EXPECT_NE(error.message.find("mount the node's own"), std::string::npos) << error.message;
+  }
+  EXPECT_TRUE((*live_host({.root = "/"}))->addresses());
+}
+
+TEST(Recorder, DoesNotMakeUpFoldersThatTheMachineLacks) {
+  const Scratch bare;
+  const auto host = tree(bare, R"({"time": "2026-01-01T00:00:00Z"})");
+  ASSERT_NE(host, nullptr);
+  const Recorder recorder(*host);
+  EXPECT_EQ(recorder.is_directory("/etc"), false);
+  const Scratch copy;
+  ASSERT_TRUE(recorder.write(copy.path("/tree")));
+  EXPECT_EQ((*tree_host(copy.path("/tree")))->is_directory("/etc"), false);
+  EXPECT_EQ((*tree_host(copy.path("/tree")))->is_directory("/sys"), false);
+}
+
 TEST(Recorder, BringsBackWhatWasSeen) {
   const Scratch original;
   original.put("/sys/class/net/eth0/mtu", "1500\n");
@@ -80,6 +117,7 @@ TEST(Recorder, BringsBackWhatWasSeen) {
     for (const char* folder : {"/sys/class/net", "/sys/class/infiniband", "/sys/bus/pci/devices"}) {
       for (const std::string& name : one.list_dir(folder).value_or(std::vector<std::string>{"?"})) all += name + ",";
     }
+    all += one.is_directory("/sys/class/infiniband").value_or(false) ? "folder" : "none";
     all += one.read_file("/nothing").error().message;
     all += format_rfc3339(one.now(), true);
     all += std::to_string(one.kernel_clock()->max_error.count());
