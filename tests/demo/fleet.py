@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+CLAIMS = ("datasets", "checkpoints", "data")  # what the examples mount
 RACKS = 3
 NODES_PER_RACK = 4
 
@@ -20,10 +21,10 @@ def node_info(boot_id):
 
 
 class Fleet:
-    def __init__(self, folder, prefix="n", rack_key="verl.run/rack", rack_prefix="r", name_space="rl", operator_space="verl-system",
+    def __init__(self, folder, prefix="n", rack_key="verl.run/rack", block_key="verl.run/block", rack_prefix="r", name_space="rl", operator_space="verl-system",
                  network="10.1", shuffle=0):
         self.trees = pathlib.Path(folder) / "hosts"
-        self.prefix, self.rack_key, self.rack_prefix = prefix, rack_key, rack_prefix
+        self.prefix, self.rack_key, self.block_key, self.rack_prefix = prefix, rack_key, block_key, rack_prefix
         self.name_space, self.operator_space = name_space, operator_space
         self.network, self.shuffle = network, shuffle
         # Each fault on a node of its own; rack 1 is whole.
@@ -53,7 +54,7 @@ class Fleet:
             "apiVersion": "v1", "kind": "Node",
             "metadata": {"name": self.name(number),
                          "labels": {"kwok.x-k8s.io/node": "fake", "kubernetes.io/hostname": self.name(number), "nvidia.com/gpu.present": "true",
-                                    self.rack_key: self.rack(number)}},
+                                    self.block_key: "b1", self.rack_key: self.rack(number)}},
             "spec": {"taints": [{"key": "nvidia.com/gpu", "value": "present", "effect": "NoSchedule"}]},
             "status": {"addresses": [{"type": "InternalIP", "address": self.address(number)}, {"type": "Hostname", "address": self.name(number)}],
                        "capacity": resources, "allocatable": resources, "nodeInfo": node_info(self.boot_id(number))},
@@ -67,12 +68,15 @@ class Fleet:
                 "status": {"addresses": [{"type": "InternalIP", "address": f"{self.network}.0.10"}], "capacity": resources, "allocatable": resources,
                            "nodeInfo": node_info("services")}}
 
+    def levels(self):
+        return [{"name": "block", "key": self.block_key}, {"name": "rack", "key": self.rack_key}]
+
     def objects(self):
-        """Everything that is there before the operator: nodes, the jobs' namespace and its two claims."""
+        """Everything that is there before the operator: nodes, the jobs' namespace and its claims, bound by hand: nothing here would."""
         items = [self.node(number) for number in self.numbers()] + [self.service_node()]
         items.append({"apiVersion": "v1", "kind": "Namespace",
                       "metadata": {"name": self.name_space, "labels": {"pod-security.kubernetes.io/enforce": "privileged"}}})
-        for claim in ("datasets", "checkpoints"):
+        for claim in CLAIMS:
             volume = f"{self.name_space}-{claim}"
             items.append({"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": volume},
                           "spec": {"capacity": {"storage": "10Ti"}, "accessModes": ["ReadWriteMany"], "nfs": {"server": "storage.example", "path": "/" + claim},
