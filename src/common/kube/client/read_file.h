@@ -4,18 +4,15 @@
 #include <functional>
 #include <string>
 
+#include "base/read_file.h"
 #include "base/result.h"
 
 namespace verl::kube {
 
-struct FileText {
-  std::string text{};
-  bool others_can_read{false};
-};
-
+using verl::FileText;
 using ReadFile = std::function<Result<FileText>(const std::string& path)>;
 
-// NotFound when there is no such file; Invalid for a directory or more than a mebibyte.
+// NotFound when there is no such file; Invalid for a directory or a pipe; TooLarge beyond a mebibyte.
 Result<FileText> read_local_file(const std::string& path);
 
 }  // namespace verl::kube
