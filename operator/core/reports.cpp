@@ -24,8 +24,9 @@ api::ConditionStatus status_of(NodeWord word) {
 }  // namespace
 
 api::NodeReadinessSpec report_spec(const ClusterSnapshot& snapshot, const api::Node& node) {
+  // As many as the CRD's column takes: a node that offers its GPUs in slices would otherwise have no report at all.
   api::NodeReadinessSpec spec{.node_uid = node.meta.uid, .address = node.internal_ip,
-                              .gpus = static_cast<std::int32_t>(gpus_of(node, snapshot.config.gpu_resource))};
+                              .gpus = static_cast<std::int32_t>(std::clamp<std::int64_t>(gpus_of(node, snapshot.config.gpu_resource), 0, 64))};
   for (const Level& level : snapshot.config.levels) {
     const auto label = node.meta.labels.find(level.key);
     if (label != node.meta.labels.end() && !label->second.empty()) spec.domains.push_back({.level = level.name, .domain = label->second});

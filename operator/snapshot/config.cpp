@@ -3,12 +3,32 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <set>
 
 #include "base/text.h"
 
 namespace verl::snapshot {
 namespace {
+
+// As in the CRDs: a report that names a level in another way is refused by the apiserver, each and for ever.
+bool is_level_name(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto inside = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-'; };
+  return !name.empty() && name.size() <= 32 && name[0] >= 'a' && name[0] <= 'z' && std::all_of(name.begin(), name.end(), inside);
+}
+
+// [prefix/]name, as the apiserver takes it: a DNS subdomain of at most 253, a name of at most 63. No node has any other.
+bool is_label_key(std::string_view key) {
+  const auto word = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); };
+  const auto part = [&](std::string_view text, size_t longest, std::string_view also) {
+    return !text.empty() && text.size() <= longest && word(text.front()) && word(text.back()) &&
+           std::all_of(text.begin(), text.end(), [&](char c) { return word(c) || also.find(c) != std::string_view::npos; });
+  };
+  const size_t slash = key.find('/');
+  if (slash == std::string_view::npos) return part(key, 63, "-_.");
+  return part(key.substr(0, slash), 253, "-.") && part(key.substr(slash + 1), 63, "-_.");
+}
 
 // Faults are collected, so that one start shows all of them.
 class Reader {
@@ -61,7 +81,8 @@ Result<OperatorFile> parse_config(std::string_view yaml) {
     return failure(ErrorCode::Invalid, fmt::format("configuration is no YAML: {}", error.what()));
   }
   OperatorFile file{};
-  if (root.IsNull()) return file;
+  // An empty file is a mount that went wrong or a write that was cut off more often than a wish for the defaults.
+  if (root.IsNull()) return failure(ErrorCode::Invalid, "configuration: the file is empty, wants a map with levels, ports, heartbeat, presets, gpuResource, docsUrl; {} takes every default");
   Reader reader;
   if (!reader.keys(root, "", {"levels", "gpuResource", "ports", "heartbeat", "presets", "docsUrl"})) {
     return failure(ErrorCode::Invalid, "configuration: must be a map");
@@ -75,7 +96,14 @@ Result<OperatorFile> parse_config(std::string_view yaml) {
       if (!reader.keys(levels[i], at, {"name", "key"})) continue;
       reader.text(levels[i]["name"], at + ".name", level.name);
       reader.text(levels[i]["key"], at + ".key", level.key);
-      if (level.name.empty() || level.key.empty()) reader.faults.push_back(at + ": needs name and key");
+      if (level.name.empty() || level.key.empty()) {
+        reader.faults.push_back(at + ": needs name and key");
+      } else if (!is_level_name(level.name)) {
+        reader.faults.push_back(fmt::format("{}.name: {} is no name of a level; it is one word such as rack: at most 32 letters, digits and dashes, the first a small letter",
+                                            at, shorten(escape_controls(level.name), 64)));
+      } else if (!is_label_key(level.key)) {
+        reader.faults.push_back(fmt::format("{}.key: {} is no key of a Node's label", at, shorten(escape_controls(level.key), 64)));
+      }
       if (!names.insert(level.name).second) reader.faults.push_back(at + ".name: appears twice");
       file.config.levels.push_back(std::move(level));
     }
