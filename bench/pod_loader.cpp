@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> manifests;
   for (std::string line; std::getline(std::cin, line);) manifests.push_back(line);
   const auto config = kube::load_client_config({}, kube::client_environment(environ));
-  auto api = config ? kube::connect(*config, {.user_agent = "pod-loader/0 (linux/amd64)"}) : tl::unexpected<Error>(config.error());
+  auto api = config ? kube::connect(*config, {.user_agent = kube::user_agent("pod-loader", "0")}) : tl::unexpected<Error>(config.error());
   if (!api) {
     fmt::print(stderr, "connecting: {}\n", api.error().message);
     return 1;

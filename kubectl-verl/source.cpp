@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "kube/client/http_api.h"
+#include "kube/protocol/user_agent.h"
 #include "kubectl-verl/files.h"
 #include "kubectl-verl/version.h"
 
@@ -47,7 +48,7 @@ Result<nlohmann::json> read_live(const Options& options, const Edges& edges, Ext
   for (const std::string& warning : config->warnings) edges.err << "kubectl-verl: " << escape_controls(warning) << "\n";
   origin = config->origin;
   name_space = config->name_space;
-  const auto api = kube::connect(*config, {.user_agent = fmt::format("kubectl-verl/{} (linux/amd64)", kVersion)});
+  const auto api = kube::connect(*config, {.user_agent = kube::user_agent("kubectl-verl", kVersion)});
   if (!api) return tl::unexpected<Error>(api.error());
   const SystemClock clock;
   return take_snapshot(**api, {.operator_namespace = options.operator_namespace, .extent = extent}, clock, {}).map_error(context(config->origin));

@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "kube/protocol/api_status.h"
+#include "kube/protocol/kinds.h"
 #include "kube/protocol/list_page.h"
 #include "kube/protocol/verbs.h"
 #include "operator/core/json_at.h"
@@ -21,15 +22,7 @@ namespace {
 
 using nlohmann::json;
 
-const kube::Resource kNodes{"", "v1", "Node", "nodes", false};
-const kube::Resource kPods{"", "v1", "Pod", "pods", true};
-const kube::Resource kQuotas{"", "v1", "ResourceQuota", "resourcequotas", true};
-const kube::Resource kConfigMaps{"", "v1", "ConfigMap", "configmaps", true};
-const kube::Resource kPriorityClasses{"scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", false};
-const kube::Resource kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
-const kube::Resource kVerlJobs{"verl.run", "v1alpha1", "VerlJob", "verljobs", true};
-const kube::Resource kReports{"verl.run", "v1alpha1", "NodeReadiness", "nodereadinesses", false};
-const kube::Resource kPolicies{"verl.run", "v1alpha1", "ReadinessPolicy", "readinesspolicies", false};
+using namespace kube::kinds;
 
 constexpr std::string_view kDefaultNamespace = "verl-system";
 constexpr std::string_view kOperatorConfig = "app.kubernetes.io/name=verl-operator,app.kubernetes.io/component=operator";

@@ -4,15 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
 #include <stop_token>
 #include <string>
 #include <thread>
 
+#include "base/read_file.h"
 #include "host/recorder.h"
 #include "kube/client/http_api.h"
 #include "kube/client/load_config.h"
+#include "kube/protocol/user_agent.h"
 #include "node-agent/agent/check.h"
 #include "node-agent/agent/cluster_agent.h"
 #include "node-agent/agent/version.h"
@@ -49,10 +50,9 @@ int check(const Options& options) {
   if (!host) return fail(host.error());
   api::Expectations expectations;
   if (!options.policy.empty()) {
-    std::ifstream file(options.policy);
-    const std::string text((std::istreambuf_iterator<char>(file)), {});
-    if (!file) return fail({.code = ErrorCode::NotFound, .message = "reading the policy " + options.policy + " failed"});
-    const auto declared = policy_expectations(text, options.policy);
+    const auto text = read_file(options.policy, Bytes{kMiB.count}, FileKind::Any).map_error(context("reading the policy"));
+    if (!text) return fail(text.error());
+    const auto declared = policy_expectations(text->text, options.policy);
     if (!declared) return fail(declared.error());
     expectations = *declared;
   }
@@ -105,7 +105,7 @@ int run(const Options& options) {
   if (!config) return fail(config.error());
   const SystemClock clock;
   const auto log = [&clock](const std::string& line) { std::cerr << format_rfc3339(clock.now()) << " " << line << std::endl; };
-  const auto api = kube::connect(*config, {.user_agent = "verl-node-agent/" + std::string(kVersion) + " (linux/amd64)", .warn = log});
+  const auto api = kube::connect(*config, {.user_agent = kube::user_agent("verl-node-agent", kVersion), .warn = log});
   if (!api) return fail(api.error());
   HostSource host(options.root);
   ClusterAgent agent(**api, [&host] { return host.open(); }, clock,

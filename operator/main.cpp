@@ -7,15 +7,15 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <random>
 #include <thread>
 
+#include "base/read_file.h"
 #include "kube/client/http_api.h"
 #include "kube/client/load_config.h"
 #include "kube/client/sigpipe.h"
+#include "kube/protocol/user_agent.h"
 #include "kube/runtime/event_recorder.h"
 #include "kube/runtime/leader_elector.h"
 #include "operator/controller/caches.h"
@@ -48,13 +48,10 @@ Level level_of(const std::string& word) {
   return word == "debug" ? Level::Debug : word == "warn" ? Level::Warn : word == "error" ? Level::Error : Level::Info;
 }
 
-Result<std::string> read_file(const std::string& path) {
-  constexpr size_t kLimit = 1 << 20;
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return failure(ErrorCode::NotFound, fmt::format("reading {}: it cannot be opened", path));
-  std::string text(std::istreambuf_iterator<char>(file), {});
-  if (text.size() > kLimit) return failure(ErrorCode::TooLarge, fmt::format("reading {}: more than {} bytes", path, kLimit));
-  return text;
+Result<std::string> read_small_file(const std::string& path) {
+  auto file = read_file(path, Bytes{kMiB.count});
+  if (!file) return tl::unexpected<Error>(file.error());
+  return std::move(file->text);
 }
 
 std::string random_suffix() {
@@ -71,17 +68,17 @@ void keep_memory_small() {
 }
 
 int run(const OperatorOptions& options, sigset_t& signals) {
-  const auto text = read_file(options.config_file);
+  const auto text = read_small_file(options.config_file);
   if (!text) return fail(text.error().message);
   auto file = snapshot::parse_config(*text);
   if (!file) return fail(options.config_file + ": " + file.error().message);
-  const auto key_text = read_file(options.token_key_file);
+  const auto key_text = read_small_file(options.token_key_file);
   if (!key_text) return fail(key_text.error().message);
   const auto key = controller::TokenKey::from_text(*key_text);
   if (!key) return fail(options.token_key_file + ": " + key.error().message);
   std::vector<std::pair<std::string, std::string>> presets;
   for (const std::string& path : file->presets) {
-    auto preset = read_file(path);
+    auto preset = read_small_file(path);
     if (!preset) return fail(preset.error().message);
     presets.emplace_back(path, std::move(*preset));
   }
@@ -99,7 +96,7 @@ int run(const OperatorOptions& options, sigset_t& signals) {
                                      .retry_period = options.retry_period};
   if (const std::string problem = kube::options_problem(election); !problem.empty()) return fail("leader election: " + problem);
 
-  auto connected = kube::connect(*client, {.user_agent = fmt::format("verl-operator/{} (linux/amd64) operator", VERL_VERSION), .warn = warn});
+  auto connected = kube::connect(*client, {.user_agent = kube::user_agent("verl-operator", VERL_VERSION, "operator"), .warn = warn});
   if (!connected) return fail("connecting: " + connected.error().message);
   const SystemClock clock;
   controller::ServerTime time(clock);
@@ -131,7 +128,7 @@ int run(const OperatorOptions& options, sigset_t& signals) {
   controller::Executor executor({.api = api, .caches = caches, .events = events, .key = *key, .may_write = [&] { return asked->is_leading(); },
                                  .log = warn, .name_space = config.name_space});
   controller::Loop loop({.caches = caches, .executor = executor, .time = time, .clock = clock, .metrics = metrics, .config = config,
-                         .may_write = [&] { return asked->is_leading(); }, .log = warn});
+                         .may_write = [&] { return asked->is_leading(); }, .log = info});
   loop_to_wake = &loop;
   loop_ready = true;
 
@@ -178,7 +175,7 @@ int run(const OperatorOptions& options, sigset_t& signals) {
 
   int signal_number = 0;
   sigwait(&signals, &signal_number);
-  info(fmt::format("stopping on signal {}", signal_number));
+  info(lost ? "stopping, for another may lead now" : fmt::format("stopping on signal {}", signal_number));
   work_stop.request_stop();
   loop.wake();
   work.join();

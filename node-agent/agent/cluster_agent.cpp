@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "codec/decode.h"
 #include "codec/encode.h"
+#include "kube/protocol/kinds.h"
 #include "kube/protocol/verbs.h"
 #include "node-agent/agent/report_change.h"
 #include "node-agent/agent/version.h"
@@ -22,9 +23,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-const kube::Resource kReports{"verl.run", "v1alpha1", "NodeReadiness", "nodereadinesses", false};
-const kube::Resource kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
-const kube::Resource kSelfReviews{"authentication.k8s.io", "v1", "SelfSubjectReview", "selfsubjectreviews", false};
+using namespace kube::kinds;
 const std::string kFieldManager = "verl-node-agent";
 constexpr Seconds kPacketWindow{60};
 constexpr Bytes kMaxReport{1024 * 1024};

@@ -1,11 +1,13 @@
 #include "operator/controller/caches.h"
 
 #include "codec/decode.h"
-#include "operator/controller/resources.h"
+#include "kube/protocol/kinds.h"
 #include "operator/core/kept.h"
 
 namespace verl::controller {
 namespace {
+
+using namespace kube::kinds;
 
 template <class T>
 auto decoder() {
@@ -88,7 +90,7 @@ Caches::Caches(kube::Api& api, const Clock& clock, const std::string& name_space
       jobs_(api, clock, {.resource = kVerlJobs}, decoder<api::VerlJob>(), hooks<api::VerlJob>(changed, log)),
       priority_classes_(api, clock, {.resource = kPriorityClasses}, decoder<api::PriorityClass>(), hooks<api::PriorityClass>(changed, log)),
       quotas_(api, clock, {.resource = kQuotas}, decoder<api::ResourceQuota>(), hooks<api::ResourceQuota>(changed, log)),
-      heartbeats_(api, clock, {.resource = kHeartbeats, .name_space = name_space, .label_selector = "app.kubernetes.io/component=heartbeat"},
+      heartbeats_(api, clock, {.resource = kLeases, .name_space = name_space, .label_selector = "app.kubernetes.io/component=heartbeat"},
                   keeping_decoder<api::Heartbeat>(), hooks<api::Heartbeat>(changed, log)) {}
 
 template <class Visit>

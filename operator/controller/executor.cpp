@@ -11,17 +11,18 @@
 #include "codec/encode.h"
 #include "kube/protocol/api_status.h"
 #include "kube/protocol/base64.h"
+#include "kube/protocol/kinds.h"
 #include "kube/protocol/owner.h"
 #include "kube/protocol/verbs.h"
 #include "operator/controller/dry_run.h"
 #include "operator/controller/name_holder.h"
-#include "operator/controller/resources.h"
 
 namespace verl::controller {
 namespace {
 
 using nlohmann::json;
 using namespace nlohmann::literals;
+using namespace kube::kinds;
 
 constexpr const char* kManager = "verl-operator";
 constexpr const char* kStatusManager = "verl-operator-status";
@@ -257,7 +258,7 @@ class Executor::Writer {
     return remove(kReports, "", action.node, action.uid, "report");
   }
   bool perform(const core::DeleteHeartbeat& action, const core::ClusterSnapshot&) {
-    return remove(kHeartbeats, parts_.name_space, action.node, action.uid, "heartbeat");
+    return remove(kLeases, parts_.name_space, action.node, action.uid, "heartbeat");
   }
   bool perform(const core::CreateHeartbeat& action, const core::ClusterSnapshot&) {
     json lease{{"apiVersion", "coordination.k8s.io/v1"},
@@ -268,14 +269,14 @@ class Executor::Writer {
                  {"labels", {{"app.kubernetes.io/name", "verl-operator"}, {"app.kubernetes.io/component", "heartbeat"}, {"app.kubernetes.io/managed-by", "verl-operator"}}},
                  {"ownerReferences", json::array({json::parse(node_reference(action.node, action.node_uid))})}}},
                {"spec", {{"leaseDurationSeconds", (3 * action.renewal).count()}}}};
-    const Answer answer = write(kube::create_request({.resource = kHeartbeats, .name_space = parts_.name_space}, lease.dump(), {.field_manager = kManager}),
+    const Answer answer = write(kube::create_request({.resource = kLeases, .name_space = parts_.name_space}, lease.dump(), {.field_manager = kManager}),
                                 fmt::format("creating the heartbeat of {}", action.node));
     if (answer.outcome == Outcome::Conflict) return kube::is_already_exists(answer.status);
     return expect_heartbeat(answer, action.node);
   }
   bool perform(const core::SetRenewal& action, const core::ClusterSnapshot&) {
     const json patch{{"spec", {{"leaseDurationSeconds", (3 * action.renewal).count()}}}};
-    const Answer answer = write(kube::merge_patch_request({.resource = kHeartbeats, .name_space = parts_.name_space, .name = action.node}, patch.dump(),
+    const Answer answer = write(kube::merge_patch_request({.resource = kLeases, .name_space = parts_.name_space, .name = action.node}, patch.dump(),
                                                           {.field_manager = kManager}),
                                 fmt::format("setting how often {} renews", action.node));
     return expect_heartbeat(answer, action.node);

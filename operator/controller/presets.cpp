@@ -4,8 +4,8 @@
 
 #include "codec/yaml.h"
 #include "kube/protocol/api_status.h"
+#include "kube/protocol/kinds.h"
 #include "kube/protocol/verbs.h"
-#include "operator/controller/resources.h"
 
 namespace verl::controller {
 
@@ -20,7 +20,7 @@ bool create_presets(kube::Api& api, const std::vector<std::pair<std::string, std
       continue;
     }
     for (const std::string& document : *documents) {
-      const auto reply = api.send(kube::create_request({.resource = kPolicies}, document, {.field_manager = "verl-operator-preset"}), stop);
+      const auto reply = api.send(kube::create_request({.resource = kube::kinds::kPolicies}, document, {.field_manager = "verl-operator-preset"}), stop);
       if (!reply) {
         log(fmt::format("creating the policy of preset {}: {}", file, reply.error().message));
         all = false;

@@ -13,11 +13,12 @@
 #include "kube/client/transport.h"
 #include "kube/protocol/client_config.h"
 #include "kube/protocol/http.h"
+#include "kube/protocol/user_agent.h"
 
 namespace verl::kube {
 
 struct ApiOptions {
-  std::string user_agent{"verl-operator/unknown (linux/amd64)"};  // "verl-operator/<version> (<os>/<arch>) <component>"
+  std::string user_agent{kube::user_agent("verl-operator", "unknown")};
   TransportOptions transport{};
   Seconds tls_reread_period{300};    // CA, client certificate and key files
   Seconds token_reread_period{60};

@@ -76,8 +76,6 @@ EventWrite first_write(const EventNote& note, const EventSource& source, Timesta
 
 }  // namespace
 
-const Resource kEvents{"events.k8s.io", "v1", "Event", "events", true};
-
 std::optional<EventWrite> EventSeries::record(const EventNote& note, Timestamp now) {
   const Key key{note.regarding, note.related, note.type, note.reason, note.action, note.note, note.occasion};
   if (const auto found = series_.find(key); found != series_.end()) return repeat(found->second, now);

@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "base/time.h"
-#include "kube/protocol/resource.h"
+#include "kube/protocol/kinds.h"
 
 namespace verl::kube {
 
-extern const Resource kEvents;
+using kinds::kEvents;
 
 struct ObjectReference {
   std::string api_version{};

@@ -29,8 +29,6 @@ int int_at(const json& parent, const char* field) {
 
 }  // namespace
 
-const Resource kLeases{"coordination.k8s.io", "v1", "Lease", "leases", true};
-
 bool same_claim(const LeaseRecord& a, const LeaseRecord& b) {
   return a.uid == b.uid && a.holder == b.holder && a.duration_seconds == b.duration_seconds && a.acquire_time == b.acquire_time &&
          a.renew_time == b.renew_time && a.transitions == b.transitions;

@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "kube/protocol/resource.h"
+#include "kube/protocol/kinds.h"
 
 namespace verl::kube {
 
-extern const Resource kLeases;
+using kinds::kLeases;
 
 struct LeaseRecord {
   std::string holder{};            // empty: released

@@ -59,7 +59,7 @@ TestClient::TestClient(const scripted::ScriptedServer& server) {
   const auto url = parse_server_url(server.url());
   EXPECT_TRUE(url.has_value());
   config = ClientConfig{.server = url.value_or(ServerUrl{}), .authority = {.text = server.ca().pem()}, .token = "secret-token-1", .origin = "test"};
-  options.user_agent = "verl-operator/0.1.0 (linux/amd64) test";
+  options.user_agent = user_agent("verl-operator", "0.1.0", "test");
   options.transport.connect_limit = Milliseconds(2000);
   const auto sink = [lines = said](const std::string& text) { lines->push_back(text); };
   options.warn = sink;

@@ -34,7 +34,7 @@ TEST(Client, SendsOneRequestAndReturnsItsWholeReply) {
   const auto seen = server.seen().at(0);
   EXPECT_EQ(seen.target, "/api/v1/pods?limit=500&continue=a%2Bb%2Fc%3D%26d");
   EXPECT_EQ(seen.header("host"), "127.0.0.1:" + std::to_string(server.port()));
-  EXPECT_EQ(seen.header("user-agent"), "verl-operator/0.1.0 (linux/amd64) test");
+  EXPECT_EQ(seen.header("user-agent"), "verl-operator/0.1.0 (" + std::string(platform()) + ") test");
   EXPECT_EQ(seen.header("accept"), "application/json");
   EXPECT_EQ(seen.header("authorization"), "Bearer secret-token-1");
   EXPECT_EQ(seen.sni, "");  // an address is no server name

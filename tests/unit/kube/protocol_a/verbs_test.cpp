@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "kube/protocol/user_agent.h"
+
 namespace verl::kube {
 namespace {
 
@@ -51,6 +53,14 @@ TEST(Verbs, TargetsAreDescribedAsPeopleKnowThem) {
   EXPECT_EQ(describe({.resource = kJob}), "verljobs");
   EXPECT_EQ(describe({.resource = kJob, .name_space = "rl"}), "verljobs rl");
   EXPECT_EQ(describe({.resource = kJob, .name = "n", .subresource = "status"}), "verljobs/status n");
+}
+
+TEST(UserAgent, NamesProgramVersionAndWhatItWasBuiltFor) {
+  const std::string built_for(platform());
+  EXPECT_TRUE(built_for.starts_with("linux/")) << built_for;
+  EXPECT_NE(built_for, "linux/unknown");
+  EXPECT_EQ(user_agent("verl-operator", "0.1.0", "operator"), "verl-operator/0.1.0 (" + built_for + ") operator");
+  EXPECT_EQ(user_agent("kubectl-verl", "0.1.0"), "kubectl-verl/0.1.0 (" + built_for + ")");
 }
 
 }  // namespace
