@@ -195,6 +195,14 @@ class Chart(unittest.TestCase):
         self.assertEqual({"NODE_NAME": "spec.nodeName", "POD_NAMESPACE": "metadata.namespace"},
                          {one["name"]: one["valueFrom"]["fieldRef"]["fieldPath"] for one in agent["env"]})
 
+    def test_jobs_get_their_check_from_the_agents_image(self):
+        for values in ({}, MATRIX["pinned images"], {"agent.enabled": "false", "image.tag": '"v9"'}):
+            with self.subTest(str(values)):
+                objects = chart.render(values)
+                option = next(one for one in pod_spec(objects, "Deployment", "verl-operator")["containers"][0]["args"] if one.startswith("--tools-image="))
+                agents = chart.render({**values, "agent.enabled": "true"})
+                self.assertEqual("--tools-image=" + pod_spec(agents, "DaemonSet", "verl-operator-agent")["containers"][0]["image"], option)
+
     def test_the_configuration_is_what_was_set(self):
         for values, preset in (({}, "on-prem"), ({"preset": '"h100-roce"'}, "h100-roce"), ({"preset": '""'}, None)):
             with self.subTest(preset):

@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#include <simdjson.h>
+
+#include <cstdlib>
 
 #include "codec/decode.h"
 
@@ -127,6 +130,21 @@ TEST(Pod, OfAJobKeepsHowItsContainersFare) {
   done.terminated_reason = "Error";
   done.termination_message = "{}";
   EXPECT_EQ(pod.containers, (std::vector<api::ContainerState>{copy, ray, driver, side, done}));
+}
+
+// The init container that brings the check, before a user's own: it must not be what makes a pod larger.
+TEST(PodRequests, OfARenderedPodAreThoseOfItsContainers) {
+  const char* source = std::getenv("VERL_SOURCE");
+  simdjson::dom::parser parser;
+  simdjson::dom::element pods;
+  ASSERT_EQ(parser.load(std::string(source == nullptr ? "." : source) + "/tests/golden/core/two_node_pods.json").get(pods), simdjson::SUCCESS);
+  size_t seen = 0;
+  for (const simdjson::dom::element pod : simdjson::dom::array(pods)) {
+    EXPECT_EQ(read(simdjson::minify(pod)).requests,
+              (api::Resources{{"cpu", 64'000}, {"memory", 800 * 1024LL * 1024 * 1024 * 1000}, {"nvidia.com/gpu", 8'000}, {"rdma/hca", 2'000}}));
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2U);
 }
 
 TEST(Pod, OfSomebodyElseKeepsOnlyWhatItTakes) {
