@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/quantity.h"
@@ -52,6 +53,18 @@ std::optional<std::int64_t> taken(const std::string& key, const api::Resources& 
 
 std::string amount(std::int64_t milli) { return milli % 1000 == 0 ? std::to_string(milli / 1000) : fmt::format("{}m", milli); }
 
+// The driver gets its command line as JSON in one environment variable, of which Linux takes 128 KiB with its name and end
+// (MAX_ARG_STRLEN): one byte more and the container cannot be started at all. The CRD allows several times as much in all.
+std::vector<std::string> trainer_length_problems(const api::VerlJobSpec& spec) {
+  constexpr std::size_t kLongestVariable = 128 * 1024;
+  const std::string text = nlohmann::json(trainer_argv(spec)).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::size_t length = std::string_view("VERL_RUN_TRAINER=").size() + text.size() + 1;
+  if (length <= kLongestVariable) return {};
+  return {fmt::format("spec.trainer: command line and overrides take {} bytes in all, wanted at most {}, which is what Linux passes to a program in one piece; "
+                      "put large settings into a file of the image or of a volume",
+                      length, kLongestVariable)};
+}
+
 }  // namespace
 
 std::optional<AdmissionProblem> spec_problem(const Config& config, const api::VerlJob& job,
@@ -88,6 +101,7 @@ std::optional<AdmissionProblem> spec_problem(const Config& config, const api::Ve
     faults.push_back(fmt::format("spec.topology.level: {} is no level of this cluster; levels: {}", job.spec.topology->level, level_names(config)));
   }
   add(faults, trainer_problems(job.spec));
+  add(faults, trainer_length_problems(job.spec));
   add(faults, nccl_env_problems(job.spec.nccl_env));
   if (faults.empty()) return std::nullopt;
   return AdmissionProblem{.reason = "InvalidSpec", .message = escape_controls(join_some(faults, 5)), .terminal = true};
