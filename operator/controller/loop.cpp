@@ -95,6 +95,7 @@ void Loop::round(const std::stop_token& stop) {
     if (must_wait(plan.job_uid, began)) continue;
     const Written written = parts_.executor.run(plan, *jobs.at(plan.job_uid), stop);
     remember(plan.job_uid, written);
+    if (!written.failed) tell(plan);
     unavailable = unavailable || written.unavailable;
     for (const core::Action& action : plan.actions) asked = asked || (!written.failed && std::holds_alternative<core::DryRunPods>(action));
     parts_.metrics.add("controller_runtime_reconcile_total", "Reconciles by result.",
@@ -110,6 +111,16 @@ void Loop::round(const std::stop_token& stop) {
   if (asked) next_look_ = Seconds{0};
   failures_ = unavailable ? std::min(failures_ + 1, 5) : 0;
   pause_ = unavailable ? pause_after(failures_) : Seconds{0};
+}
+
+// What a job's events say, for those who read the operator's log.
+void Loop::tell(const core::Plan& plan) const {
+  if (!parts_.log) return;
+  for (const core::Action& action : plan.actions) {
+    if (const auto* event = std::get_if<core::EmitEvent>(&action)) parts_.log(fmt::format("job {}/{}: {}: {}", plan.name_space, plan.job, event->reason, event->note));
+    if (const auto* pods = std::get_if<core::CreatePods>(&action)) parts_.log(fmt::format("job {}/{}: made {} pods", plan.name_space, plan.job, pods->pods.size()));
+    if (const auto* pod = std::get_if<core::DeletePod>(&action)) parts_.log(fmt::format("job {}/{}: deleted pod {}: {}", plan.name_space, plan.job, pod->name, pod->why));
+  }
 }
 
 bool Loop::must_wait(const std::string& job_uid, kube::Instant now) {

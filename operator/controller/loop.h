@@ -43,6 +43,7 @@ class Loop final {
   void wait(const std::stop_token& stop);
   bool must_wait(const std::string& job_uid, kube::Instant now);
   void remember(const std::string& job_uid, const Written& written);
+  void tell(const core::Plan& plan) const;
   void measure(const core::ClusterSnapshot& snapshot, const core::Round& round);
 
   Parts parts_;

@@ -40,6 +40,8 @@ std::vector<std::string> host_paths(const ClusterSnapshot& snapshot) {
   for (const auto& policy : snapshot.policies) {
     all.insert(all.end(), policy->spec.allowed_host_paths.begin(), policy->spec.allowed_host_paths.end());
   }
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
   return all;
 }
 
@@ -173,6 +175,12 @@ class Planner {
     requeue(now_ + kLookAgain);
   }
 
+  // Waits for somebody to change something, not for nodes.
+  void hindered(std::string reason, std::string message, Timestamp again) {
+    wait(std::move(reason), std::move(message), again);
+    warning_ = true;
+  }
+
   void queued() {
     auto fault = spec_problem(in_.snapshot.config, job_, host_paths(in_.snapshot));
     if (!fault) fault = memory_problem(in_.snapshot, job_);
@@ -193,9 +201,9 @@ class Planner {
     if (!stale_.empty()) return wait("WaitingForPodsToEnd", leftovers() + "; the next attempt starts when they are gone", std::nullopt);
     // What was missing may be there by now; it is tried again after a while, for each try holds nodes.
     if (job_.status.attempts.last_reason == "VolumeClaimNotBound" && job_.status.queued_at && now_ < *job_.status.queued_at + kAskAgain) {
-      return wait("VolumeClaimNotBound", job_.status.attempts.last_message, *job_.status.queued_at + kAskAgain);
+      return hindered("VolumeClaimNotBound", job_.status.attempts.last_message, *job_.status.queued_at + kAskAgain);
     }
-    if (const auto problem = priority_problem(in_.snapshot, job_)) return wait(problem->reason, problem->message, now_ + kAskAgain);
+    if (const auto problem = priority_problem(in_.snapshot, job_)) return hindered(problem->reason, problem->message, now_ + kAskAgain);
     if (!dry_run_passed()) return;
     place(since);
   }
@@ -232,7 +240,7 @@ class Planner {
     }
     for (const DryRun* run : current) {
       if (run->allowed) continue;
-      wait(run->refusal_reason, run->refusal_message, run->asked + kAskAgain);
+      hindered(run->refusal_reason, run->refusal_message, run->asked + kAskAgain);
       return false;
     }
     if (current.size() < job_.spec.pools.size()) {
@@ -251,7 +259,7 @@ class Planner {
       std::vector<api::Resources> per_pod;
       for (const RankNeeds& rank : ranks) per_pod.push_back(rank.needs.requests);
       if (const auto problem = quota_problem(in_.snapshot, job_, per_pod, in_.ledger.promised_in(job_.meta.name_space))) {
-        wait(problem->reason, problem->message, now_ + kAskAgain);
+        hindered(problem->reason, problem->message, now_ + kAskAgain);
         decision.placement.reset();
         decision.reason = problem->reason;
         decision.message = problem->message;
