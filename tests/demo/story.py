@@ -22,6 +22,8 @@ from fleet import CLAIMS, Fleet  # noqa: E402
 from stage import Failed, Interrupted, Stage  # noqa: E402
 
 FIRST, SECOND = "qwen-grpo-gsm8k", "llama-ppo"
+# What the driver's gate says on its way out when the trainer had been started.
+PASSED = json.dumps({"verl.run/gate": "Passed", "message": "trainer started"})
 BAD_FIRST = ("×", "?", "‼")
 
 
@@ -147,8 +149,7 @@ class Story(Stage):
         space = self.fleet.name_space
         self.scene(6, "The trainer ends", "The outcome is the exit code of container driver in the head pod.")
         head = f"{FIRST}-{self.job(FIRST)['status']['placement']['attempt']}-0"
-        passed = json.dumps({"verl.run/gate": "Passed", "message": "trainer started"})
-        self.kubectl("annotate", "pod", head, "-n", space, "sim.verl.run/exit-code=0", f"sim.verl.run/exit-message={passed}", show=False)
+        self.kubectl("annotate", "pod", head, "-n", space, "sim.verl.run/exit-code=0", f"sim.verl.run/exit-message={PASSED}", show=False)
         self.wait("the end to be written", lambda: self.job(FIRST)["status"]["phase"] == "Succeeded", 30)
         self.kubectl("get", "vlj", "-n", space)
 
@@ -171,7 +172,7 @@ kubectl verl explain minimal -n {space}
 
 Namespace {space} has the claims {claims}, already bound; others stay unbound, since nothing here provisions volumes.
 Containers are simulated: they run until told how to end, for example
-kubectl annotate pod minimal-1-0 -n {space} sim.verl.run/exit-code=0
+kubectl annotate pod minimal-1-0 -n {space} sim.verl.run/exit-code=0 sim.verl.run/exit-message={quote(PASSED)}
 Logs of operator and agents: {self.logs}
 
 Enter or Ctrl-C ends it.""", flush=True)
