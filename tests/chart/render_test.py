@@ -37,8 +37,9 @@ WRONG_VALUES = [  # values, what the message must say
     ({"replicas": 2}, "additional properties 'replicas' not allowed"),
     ({"operator.replica": 2}, "additional properties 'replica' not allowed"),
     ({"operator.replicas": '"2"'}, "got string, want integer"),
-    ({"operator.replicas": -1}, "minimum: got -1, want 0"),
-    ({"image.tag": '"latest"'}, "/image/tag"),
+    ({"operator.replicas": -1}, "minimum: got -1, want 1"),
+    ({"operator.replicas": 0}, "at '/operator/replicas': minimum: got 0, want 1"),
+    ({"image.tag": '"a b"'}, "/image/tag"),
     ({"image.registry": '"example.com/"'}, "/image/registry"),
     ({"image.registry": '"Example.com/Upper"'}, "/image/registry"),
     ({"operator.image.digest": '"sha256:123"'}, "/operator/image/digest"),
@@ -64,6 +65,7 @@ WRONG_VALUES = [  # values, what the message must say
 ]
 
 WRONG_RELATIONS = [
+    ({"image.tag": '"latest"'}, "image.tag: latest is refused: it names another image tomorrow"),
     ({"operator.leaderElection.leaseDurationSeconds": 10}, "leaseDurationSeconds 10 must be greater than renewDeadlineSeconds 10"),
     ({"operator.leaderElection.retryPeriodSeconds": 9}, "renewDeadlineSeconds 10 must be greater than 1.2 x retryPeriodSeconds 9"),
     ({"ports.first": 29985}, "first 29985 to last 29999 holds no block of 16 ports"),
@@ -113,6 +115,21 @@ class Chart(unittest.TestCase):
                 said = chart.refusal(values)
                 self.assertIsNotNone(said, "was taken")
                 self.assertIn(wanted, said)
+
+    def test_a_default_taken_away_by_null_is_refused_by_path(self):
+        """Of every value, and of the objects they lie in."""
+        values = chart.load(os.path.join(chart.CHART, "values.yaml"))
+        paths = [path for path, _ in leaves(values)]
+        paths += sorted({path.rsplit(".", 1)[0] for path in paths if "." in path} - {"operator.resources", "agent.resources"})
+        self.assertIn("topology.levels", paths)
+        self.assertIn("operator.leaderElection", paths)
+        for path in paths:
+            with self.subTest(path):
+                folder, _, name = path.rpartition(".")
+                said = chart.refusal({path: "null"})
+                self.assertIsNotNone(said, "was taken")
+                self.assertIn(f"at '/{folder.replace('.', '/')}'" if folder else "at ''", said)
+                self.assertIn(f"'{name}'", said)
 
     def test_values_that_contradict_each_other_are_refused_with_both_numbers(self):
         for values, wanted in WRONG_RELATIONS:
