@@ -1,7 +1,11 @@
 #include "telemetry/http_server.h"
 
-#include <fmt/format.h>
 #include <httplib.h>
+#if !defined(CPPHTTPLIB_OPENSSL_SUPPORT) || !defined(CPPHTTPLIB_ZLIB_SUPPORT) || !defined(CPPHTTPLIB_BROTLI_SUPPORT)
+#error "compile with the flags of cpp-httplib's pkg-config file: class layouts depend on them"
+#endif
+
+#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <atomic>

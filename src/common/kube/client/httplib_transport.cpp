@@ -1,6 +1,6 @@
 #include "kube/client/httplib_transport.h"
 
-// The one file that includes the library. Its macros change class layouts, so a second file compiled without them would
+// The one file of the client that includes the library. Its macros change class layouts, so a second file without them would
 // corrupt memory silently; they come from the package's own description and are checked here.
 #include <httplib.h>
 #if !defined(CPPHTTPLIB_OPENSSL_SUPPORT) || !defined(CPPHTTPLIB_ZLIB_SUPPORT) || !defined(CPPHTTPLIB_BROTLI_SUPPORT)

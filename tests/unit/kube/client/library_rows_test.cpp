@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <thread>
 
 #include "kube/client/gzip.h"
@@ -192,17 +193,23 @@ TEST(Library, A204HasNoBody) {
   EXPECT_EQ(api->send(get(kPods), {})->status, 200);
 }
 
-TEST(Library, T13_OneFileOfTheClientIncludesTheLibrary) {
+TEST(Library, T13_EveryFileThatIncludesTheLibraryChecksTheMacrosItsLayoutDependsOn) {
   const char* source = std::getenv("VERL_SOURCE");
-  const std::filesystem::path root = std::filesystem::path(source == nullptr ? "." : source) / "src/common/kube";
-  std::vector<std::string> including;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-    if (!entry.is_regular_file()) continue;
-    std::ifstream file(entry.path());
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    if (text.find("#include <httplib.h>") != std::string::npos) including.push_back(entry.path().filename());
+  const std::filesystem::path root = source == nullptr ? "." : source;
+  std::set<std::string> including;
+  for (const char* folder : {"src", "operator", "node-agent", "kubectl-verl", "bench"}) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / folder)) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream file(entry.path());
+      const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+      if (text.find("#include <httplib.h>") == std::string::npos) continue;
+      including.insert(entry.path().filename());
+      for (const char* macro : {"CPPHTTPLIB_OPENSSL_SUPPORT", "CPPHTTPLIB_ZLIB_SUPPORT", "CPPHTTPLIB_BROTLI_SUPPORT", "#error"}) {
+        EXPECT_NE(text.find(macro), std::string::npos) << entry.path() << " does not check " << macro;
+      }
+    }
   }
-  EXPECT_EQ(including, (std::vector<std::string>{"httplib_transport.cpp"})) << "that file checks the macros its layout depends on";
+  EXPECT_EQ(including, (std::set<std::string>{"http_server.cpp", "httplib_transport.cpp"}));
 }
 
 TEST(Library, R19_ACompressedAnswerIsUnpacked) {
