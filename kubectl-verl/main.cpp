@@ -6,6 +6,7 @@
 #include <iostream>
 #include <string>
 
+#include "base/command_line.h"
 #include "kubectl-verl/commands.h"
 #include "kubectl-verl/version.h"
 
@@ -48,6 +49,11 @@ void add_output_flags(CLI::App& command, Options& options, Words& words) {
   command.add_flag("-v,--verbose", options.style.all, "leave nothing out for length");
 }
 
+int usage(std::string_view sentence) {
+  std::cerr << "kubectl-verl: " << sentence << "\n";
+  return cli::kExitUsage;
+}
+
 bool set(const char* name) {
   const char* value = std::getenv(name);
   return value != nullptr && *value != '\0';
@@ -61,6 +67,7 @@ int main(int argc, char** argv) {
   CLI::App app{"Says which nodes are fit for multi-node training, and what would be decided about a job. Writes nothing to a cluster."};
   app.name("kubectl verl");
   app.require_subcommand(1);
+  app.footer("Exit codes: 0 well, 1 the answer could not be produced or written, 64 wrong usage, 79 findings at or above --fail-on or a job that does not fit.");
 
   CLI::App* report = app.add_subcommand("report", "readiness of the cluster, worst first");
   add_cluster_flags(*report, options);
@@ -91,12 +98,10 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? cli::kExitWell : cli::kExitUsage;
+    const bool asked_for_help = error.get_exit_code() == 0;
+    if (const std::string unknown = unknown_argument(app, "kubectl-verl"); !asked_for_help && !unknown.empty()) return usage(unknown);
+    return app.exit(error) == 0 ? code_after_output("kubectl-verl", cli::kExitWell) : cli::kExitUsage;
   }
-  const auto usage = [](const char* sentence) {
-    std::cerr << "kubectl-verl: " << sentence << "\n";
-    return cli::kExitUsage;
-  };
   if (plan->parsed() && options.file.empty() == options.job.empty()) return usage("plan needs one of -f FILE and --job NAME");
   if (options.from.empty() && (options.assume_fresh || !options.now.empty() || !options.levels.empty())) {
     return usage("--assume-fresh, --now and --level are for files: give --from, or leave them out");
@@ -109,7 +114,7 @@ int main(int argc, char** argv) {
   const cli::Edges edges{.out = std::cout, .err = std::cerr, .environment = environment};
   if (version->parsed()) {
     std::cout << "kubectl-verl " << cli::kVersion << "\n";
-    return cli::kExitWell;
+    return code_after_output("kubectl-verl", cli::kExitWell);
   }
   if (report->parsed()) return cli::run_report(options, edges);
   if (plan->parsed()) return cli::run_plan(options, edges);

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "base/command_line.h"
 #include "base/read_file.h"
 #include "host/recorder.h"
 #include "kube/client/http_api.h"
@@ -32,8 +33,11 @@ struct Options {
   std::string record_to{};
   std::string lease_namespace{};
   std::string kubeconfig{};
-  bool ascii{false};
+  report::Style style{};
+  bool no_color{false};
 };
+
+const char* const kProgram = "verl-node-agent";
 
 int fail(const Error& error) {
   std::cerr << "verl-node-agent: " << error.message << "\n";
@@ -56,13 +60,14 @@ int check(const Options& options) {
     if (!declared) return fail(declared.error());
     expectations = *declared;
   }
-  const PrintStyle style{.format = options.output == "json" ? Format::Json : options.output == "yaml" ? Format::Yaml : Format::Table,
-                         .ascii = options.ascii,
-                         .colour = ::isatty(STDOUT_FILENO) == 1 && std::getenv("NO_COLOR") == nullptr};
-  const auto report = check_node(**host, expectations, options.node_name.empty() ? host_name() : options.node_name);
-  std::cout << print_report(report, style) << std::flush;
-  if (!std::cout) return fail({.code = ErrorCode::Unavailable, .message = "the report could not be written"});
-  return exit_code(report.status.findings, options.fail_on == "warning" ? FailOn::Warning : FailOn::Error);
+  const auto format = options.output == "json" ? report::Format::Json : options.output == "yaml" ? report::Format::Yaml : report::Format::Table;
+  report::Style style = options.style;
+  const char* const no_color = std::getenv("NO_COLOR");
+  style.colour = ::isatty(STDOUT_FILENO) == 1 && !options.no_color && (no_color == nullptr || *no_color == '\0');
+  const auto node = check_node(**host, expectations, options.node_name.empty() ? host_name() : options.node_name);
+  std::cout << print_report(node, format, style);
+  const bool fails = report::fails(line_of(node), options.fail_on == "warning" ? report::FailOn::Warning : report::FailOn::Error);
+  return code_after_output(kProgram, fails ? kExitFindings : kExitWell);
 }
 
 int record(const Options& options) {
@@ -123,6 +128,7 @@ int main(int argc, char** argv) {
   Options options;
   CLI::App app{"Checks whether this node is fit for multi-node training, and tells the cluster."};
   app.require_subcommand(1);
+  app.footer("Exit codes: 0 well, 1 the report could not be produced or written, 64 wrong usage, 79 findings at or above --fail-on.");
   app.set_help_all_flag("--help-all", "help of every command");
 
   CLI::App* check_command = app.add_subcommand("check", "check this node once and print the report");
@@ -132,7 +138,9 @@ int main(int argc, char** argv) {
   check_command->add_option("--fail-on", options.fail_on, "exit 79 from this level on: error or warning; Unknown is an error")
       ->check(CLI::IsMember({"error", "warning"}))->capture_default_str();
   check_command->add_option("--node-name", options.node_name, "name to print");
-  check_command->add_flag("--ascii", options.ascii, "no characters beyond ASCII");
+  check_command->add_flag("--ascii", options.style.ascii, "no characters beyond ASCII");
+  check_command->add_flag("--no-color", options.no_color, "no colours; so does NO_COLOR");
+  check_command->add_flag("-v,--verbose", options.style.all, "leave nothing out for length");
 
   CLI::App* checks_command = app.add_subcommand("checks", "list the checks, one a line");
   CLI::App* record_command = app.add_subcommand("record", "record what the checks read, for check --root");
@@ -148,16 +156,20 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const int code = app.exit(error);
-    return code == 0 ? kExitWell : kExitUsage;
+    const bool asked_for_help = error.get_exit_code() == 0;
+    if (const std::string unknown = unknown_argument(app, kProgram); !asked_for_help && !unknown.empty()) {
+      std::cerr << kProgram << ": " << unknown << "\n";
+      return kExitUsage;
+    }
+    return app.exit(error) == 0 ? code_after_output(kProgram, kExitWell) : kExitUsage;
   }
   if (version_command->parsed()) {
-    std::cout << "verl-node-agent " << kVersion << "\n";
-    return kExitWell;
+    std::cout << kProgram << " " << kVersion << "\n";
+    return code_after_output(kProgram, kExitWell);
   }
   if (checks_command->parsed()) {
     std::cout << print_checks();
-    return kExitWell;
+    return code_after_output(kProgram, kExitWell);
   }
   if (record_command->parsed()) return record(options);
   if (run_command->parsed()) return run(options);

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/command_line.h"
 #include "base/text.h"
 
 namespace verl {
@@ -55,11 +56,16 @@ ParsedOptions parse_options(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return {.run = std::nullopt, .exit_code = app.exit(error) == 0 ? 0 : 64};
+    const bool asked_for_help = error.get_exit_code() == 0;
+    if (const std::string unknown = unknown_argument(app, "verl-operator"); !asked_for_help && !unknown.empty()) {
+      std::fprintf(stderr, "verl-operator: %s\n", unknown.c_str());
+      return {.run = std::nullopt, .exit_code = 64};
+    }
+    return {.run = std::nullopt, .exit_code = app.exit(error) == 0 ? code_after_output("verl-operator", 0) : 64};
   }
   if (version->parsed()) {
     std::printf("verl-operator %s\n", VERL_VERSION);
-    return {};
+    return {.run = std::nullopt, .exit_code = code_after_output("verl-operator", 0)};
   }
   return {.run = options, .exit_code = 0};
 }

@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
-
 #include "api/check_catalogue.h"
 #include "api/readiness_policy.h"
 #include "base/text.h"
 #include "codec/decode.h"
-#include "codec/encode.h"
+#include "codec/unknown_fields.h"
 #include "codec/yaml.h"
 #include "host/live_host.h"
 #include "host/tree_host.h"
@@ -19,30 +16,6 @@
 
 namespace verl::agent {
 namespace {
-
-// The path of a field below spec that `given` has and `understood` lacks; empty when there is none.
-std::string unknown_below(const nlohmann::json& given, const nlohmann::json& understood, const std::string& path) {
-  if (given.is_object()) {
-    for (const auto& [key, value] : given.items()) {
-      const std::string at = path + "." + key;
-      if (value.is_null() || value.empty()) continue;  // says nothing, so nothing of it is written back
-      if (!understood.is_object() || !understood.contains(key)) return at;
-      if (auto found = unknown_below(value, understood[key], at); !found.empty()) return found;
-    }
-  } else if (given.is_array() && understood.is_array() && given.size() == understood.size()) {
-    for (size_t i = 0; i < given.size(); ++i) {
-      if (auto found = unknown_below(given[i], understood[i], fmt::format("{}[{}]", path, i)); !found.empty()) return found;
-    }
-  }
-  return {};
-}
-
-std::string first_unknown_field(const std::string& given, const std::string& understood) {
-  const auto wrote = nlohmann::json::parse(given, nullptr, false);
-  const auto read = nlohmann::json::parse(understood, nullptr, false);
-  if (!wrote.is_object() || !read.is_object() || !wrote.contains("spec")) return "spec";
-  return unknown_below(wrote["spec"], read.value("spec", nlohmann::json::object()), "spec");
-}
 
 Result<bool> is_recorded(const std::string& root) {
   const auto files = host::FileRoot::open(root);
@@ -86,9 +59,9 @@ Result<api::Expectations> policy_expectations(std::string_view text, const std::
                                                    origin, escape_controls(rule.id)));
   }
   // What is read must say everything that was written: a misspelt threshold would otherwise never be judged.
-  if (const auto unknown = first_unknown_field(documents->front(), codec::encode(*policy)); !unknown.empty()) {
-    return failure(ErrorCode::Invalid, fmt::format("{}: unknown field {}", origin, escape_controls(unknown)));
-  }
+  const auto unknown = codec::unknown_fields<api::ReadinessPolicy>(documents->front());
+  if (!unknown) return tl::unexpected(context(origin)(unknown.error()));
+  if (!unknown->empty()) return failure(ErrorCode::Invalid, fmt::format("{}: unknown field{}: {}", origin, unknown->size() == 1 ? "" : "s", join_some(*unknown, 4)));
   return policy->spec.expectations;
 }
 
@@ -101,21 +74,6 @@ api::NodeReadiness check_node(const host::Host& host, const api::Expectations& e
   report.status.agent_version = kVersion;
   report.status.observed_at = host.now();
   return report;
-}
-
-int exit_code(const std::vector<Finding>& findings, FailOn fail_on) {
-  if (findings.empty()) return kExitFindings;
-  const auto counts = [fail_on](const Finding& finding) {
-    switch (finding.verdict) {
-      case Verdict::Fail:
-      case Verdict::Unknown: return true;
-      case Verdict::Warn: return fail_on == FailOn::Warning;
-      case Verdict::Pass:
-      case Verdict::Skipped: return false;
-    }
-    return true;
-  };
-  return std::any_of(findings.begin(), findings.end(), counts) ? kExitFindings : kExitWell;
 }
 
 std::string print_checks() {

@@ -18,8 +18,6 @@ constexpr int kExitNoReport = 1;
 constexpr int kExitUsage = 64;
 constexpr int kExitFindings = 79;
 
-enum class FailOn { Warning, Error };
-
 // The machine at `root`: a recorded one when it holds proc/verl-host.json, else the live one whose /sys, /proc and
 // /etc are found there.
 Result<std::unique_ptr<host::Host>> open_host(const std::string& root);
@@ -41,9 +39,6 @@ Result<api::Expectations> policy_expectations(std::string_view text, const std::
 
 // Looks once and judges by `expectations`.
 api::NodeReadiness check_node(const host::Host& host, const api::Expectations& expectations, const std::string& node_name);
-
-// 79 when a finding reaches the level. Unknown counts as an error whatever the level, and so does a report without any.
-int exit_code(const std::vector<Finding>& findings, FailOn fail_on);
 
 std::string print_checks();
 

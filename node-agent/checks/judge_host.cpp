@@ -10,6 +10,8 @@
 namespace verl::agent {
 namespace {
 
+std::string counted(size_t count, std::string_view one) { return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s"); }
+
 std::vector<Finding> judge_nccl(const JudgeInput& input) {
   const auto& conf = input.observation.nccl_conf;
   Finding base{.check = "nccl-env", .subject = "/etc/nccl.conf"};
@@ -124,7 +126,7 @@ Finding judge_locality(const JudgeInput& input) {
   }
   if (gpus.empty() || nics.empty()) {
     finding.verdict = Verdict::Skipped;
-    finding.seen = fmt::format("{} GPUs, {} RDMA devices", gpus.size(), nics.size());
+    finding.seen = counted(gpus.size(), "GPU") + ", " + counted(nics.size(), "RDMA device");
     finding.message = "needs GPUs and RDMA devices";
     return finding;
   }
@@ -155,7 +157,7 @@ Finding judge_locality(const JudgeInput& input) {
     finding.remedy = "numa_node reads -1: enable NUMA in the firmware";
   } else {
     finding.verdict = Verdict::Pass;
-    finding.seen = fmt::format("{} GPUs, {} RDMA devices", gpus.size(), nics.size());
+    finding.seen = counted(gpus.size(), "GPU") + ", " + counted(nics.size(), "RDMA device");
   }
   return finding;
 }

@@ -36,7 +36,7 @@ TEST(Policy, ThatWouldJudgeLessThanItSaysIsRefused) {
     text.replace(text.find(from), from.size(), to);
     return policy_expectations(text, "p.yaml");
   };
-  EXPECT_EQ(changed("mtuMin", "minMtu").error().message, "p.yaml: unknown field spec.expectations.thresholds.minMtu");
+  EXPECT_EQ(changed("mtuMin", "minMtu").error().message, "p.yaml: unknown field: spec.expectations.thresholds.minMtu");
   for (const auto& [from, to] : {std::pair{"9000", "lots"}, {"packet-drops", "packet-drop"}, {"Block", "Maybe"}, {"ReadinessPolicy", "Pod"}, {"expectations:", "expectation:"}}) {
     EXPECT_FALSE(changed(from, to)) << to;
   }
