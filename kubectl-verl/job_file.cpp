@@ -29,10 +29,11 @@ Result<api::VerlJob> parse_job(std::string_view yaml, const std::string& default
   // The apiserver would refuse them; passing over a misspelt field would plan another job than the one that was meant.
   const auto strangers = codec::unknown_fields<api::VerlJob>(documents->front());
   if (!strangers) return tl::unexpected<Error>(strangers.error());
-  if (!strangers->empty()) return failure(ErrorCode::Invalid, fmt::format("unknown fields: {}", escape_controls(join_some(*strangers, 5))));
   auto job = codec::decode_object<api::VerlJob>(documents->front());
   if (!job) return job;
-  if (!job->unreadable.empty()) return failure(ErrorCode::Invalid, escape_controls(join_some(job->unreadable, 5)));
+  std::vector<std::string> faults = job->unreadable;
+  if (!strangers->empty()) faults.push_back(fmt::format("unknown field{}: {}", strangers->size() == 1 ? "" : "s", join_some(*strangers, 5)));
+  if (!faults.empty()) return failure(ErrorCode::Invalid, escape_controls(join_some(faults, 8)));
   if (job->meta.name.empty()) return failure(ErrorCode::Invalid, "metadata.name: is empty");
   if (job->meta.name_space.empty()) job->meta.name_space = default_namespace;
   // A manifest may be what `kubectl get -o yaml` printed; what became of that object is the cluster's to say.

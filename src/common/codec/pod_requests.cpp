@@ -51,7 +51,7 @@ std::vector<Container> containers_of(Element spec, std::string_view list, const 
   read_list(*value, containers, Place::field(at, list), faults, [&](Element item, Container& container, const Place& where) {
     each_field(item, where, faults, [&](std::string_view key, Element field, const Place& place) {
       if (key == "name") {
-        if (field.get(container.name) != simdjson::SUCCESS) faults.add(place, "must be a string");
+        if (field.get(container.name) != simdjson::SUCCESS) faults.add_unlike(place, "a string", field);
       } else if (key == "resources") {
         read_resources(field, container.requests, place, faults);
       } else if (key == "restartPolicy") {
@@ -71,7 +71,7 @@ std::vector<ContainerStatus> statuses_of(Element status, std::string_view list, 
   read_list(*value, statuses, Place::field(at, list), faults, [&](Element item, ContainerStatus& one, const Place& where) {
     each_field(item, where, faults, [&](std::string_view key, Element field, const Place& place) {
       if (key == "name") {
-        if (field.get(one.name) != simdjson::SUCCESS) faults.add(place, "must be a string");
+        if (field.get(one.name) != simdjson::SUCCESS) faults.add_unlike(place, "a string", field);
       } else if (key == "resources") {
         one.actuated.emplace();
         read_resources(field, *one.actuated, place, faults);

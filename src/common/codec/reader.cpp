@@ -24,6 +24,16 @@ void Faults::add(const Place& at, std::string_view sentence) {
   sentences_.push_back(where.empty() ? std::string(sentence) : fmt::format("{}: {}", where, sentence));
 }
 
+void Faults::add_unlike(const Place& at, std::string_view wanted, Element value) {
+  constexpr size_t kLongest = 64;
+  std::string_view text;
+  const std::string is = value.get(text) == simdjson::SUCCESS ? fmt::format("\"{}\"", shorten(escape_controls(text), kLongest))
+                         : value.is_object()                  ? "a map"
+                         : value.is_array()                   ? "a list"
+                                                              : std::string(simdjson::minify(value));
+  add(at, fmt::format("must be {}, is {}", wanted, is));
+}
+
 std::optional<Element> field_of(Element value, std::string_view name) {
   std::optional<Element> found;
   simdjson::dom::object object;
@@ -37,19 +47,19 @@ std::optional<Element> field_of(Element value, std::string_view name) {
 
 void read(Element value, std::string& out, const Place& at, Faults& faults) {
   std::string_view text;
-  if (value.get(text) != simdjson::SUCCESS) return faults.add(at, "must be a string");
+  if (value.get(text) != simdjson::SUCCESS) return faults.add_unlike(at, "a string", value);
   out.assign(text);
 }
 
 void read(Element value, bool& out, const Place& at, Faults& faults) {
   bool flag = false;
-  if (value.get(flag) != simdjson::SUCCESS) return faults.add(at, "must be true or false");
+  if (value.get(flag) != simdjson::SUCCESS) return faults.add_unlike(at, "true or false", value);
   out = flag;
 }
 
 void read(Element value, Timestamp& out, const Place& at, Faults& faults) {
   std::string_view text;
-  if (value.get(text) != simdjson::SUCCESS) return faults.add(at, "must be a time");
+  if (value.get(text) != simdjson::SUCCESS) return faults.add_unlike(at, "a time", value);
   const auto time = parse_rfc3339(text);
   if (!time) return faults.add(at, fmt::format("\"{}\" is no RFC 3339 time", shorten(escape_controls(text), 64)));
   out = *time;
@@ -63,7 +73,7 @@ void read(Element value, std::map<std::string, std::string>& out, const Place& a
   out.clear();
   each_entry(value, at, faults, [&](std::string_view key, Element entry, const Place& place) {
     std::string_view text;
-    if (entry.get(text) != simdjson::SUCCESS) return faults.add(place, "must be a string");
+    if (entry.get(text) != simdjson::SUCCESS) return faults.add_unlike(place, "a string", entry);
     out.insert_or_assign(std::string(key), std::string(text));
   });
 }
@@ -77,7 +87,7 @@ std::optional<std::int64_t> read_quantity_milli(Element value, const Place& at, 
       number = simdjson::minify(value);
       text = number;
     } else {
-      faults.add(at, "must be a quantity");
+      faults.add_unlike(at, "a quantity", value);
       return std::nullopt;
     }
   }
@@ -96,7 +106,11 @@ void read(Element value, api::Resources& out, const Place& at, Faults& faults) {
 std::optional<std::int64_t> read_integer(Element value, std::int64_t low, std::int64_t high, const Place& at, Faults& faults) {
   std::int64_t number = 0;
   if (value.get(number) != simdjson::SUCCESS) {
-    faults.add(at, value.is_uint64() ? "is too large" : "must be a whole number");
+    if (value.is_uint64()) {
+      faults.add(at, std::string(simdjson::minify(value)) + " is too large");
+    } else {
+      faults.add_unlike(at, "a whole number", value);
+    }
     return std::nullopt;
   }
   if (number < low || number > high) {

@@ -45,6 +45,7 @@ class Faults {
  public:
   explicit Faults(std::vector<std::string>& sentences) : sentences_(sentences) {}
   void add(const Place& at, std::string_view sentence);
+  void add_unlike(const Place& at, std::string_view wanted, Element value);  // "must be WANTED, is VALUE"
   size_t count() const { return count_; }
 
  private:
@@ -56,7 +57,7 @@ class Faults {
 template <class Visit>
 void each_field(Element value, const Place& at, Faults& faults, Visit&& visit) {
   simdjson::dom::object object;
-  if (value.get(object) != simdjson::SUCCESS) return faults.add(at, "must be an object");
+  if (value.get(object) != simdjson::SUCCESS) return faults.add_unlike(at, "an object", value);
   for (const auto field : object) {
     if (!field.value.is_null()) visit(field.key, field.value, Place::field(at, field.key));
   }
@@ -66,7 +67,7 @@ void each_field(Element value, const Place& at, Faults& faults, Visit&& visit) {
 template <class Visit>
 void each_entry(Element value, const Place& at, Faults& faults, Visit&& visit) {
   simdjson::dom::object object;
-  if (value.get(object) != simdjson::SUCCESS) return faults.add(at, "must be a map");
+  if (value.get(object) != simdjson::SUCCESS) return faults.add_unlike(at, "a map", value);
   for (const auto field : object) {
     if (!field.value.is_null()) visit(field.key, field.value, Place::entry(at, field.key));
   }
@@ -75,7 +76,7 @@ void each_entry(Element value, const Place& at, Faults& faults, Visit&& visit) {
 template <class Visit>
 void each_item(Element value, const Place& at, Faults& faults, Visit&& visit) {
   simdjson::dom::array array;
-  if (value.get(array) != simdjson::SUCCESS) return faults.add(at, "must be a list");
+  if (value.get(array) != simdjson::SUCCESS) return faults.add_unlike(at, "a list", value);
   std::int64_t index = 0;
   for (const Element item : array) visit(item, Place::item(at, index++));
 }
@@ -136,9 +137,9 @@ void read_word(Element value, Enum& out, const std::pair<std::string_view, Enum>
       }
     }
   }
-  std::string wanted = "must be one of";
+  std::string wanted = "one of";
   for (const auto& word : words) wanted.append(" ").append(word.first);
-  faults.add(at, wanted);
+  faults.add_unlike(at, wanted, value);
 }
 
 // Fills `out` anew with one T per item; `read_item(element, T&, place)` reads each. A null item is a fault.

@@ -38,6 +38,22 @@ void compare(const Json& given, const Json& known, const std::string& at, std::v
   }
 }
 
+// "spec.nccl.env[A]" and "spec.nccl.env.A" are one place.
+std::string plain(std::string_view path) {
+  std::string out;
+  for (const char c : path) {
+    if (c != ']') out += c == '[' ? '.' : c;
+  }
+  return out;
+}
+
+// Read and found wrong: known, and told elsewhere with its value.
+bool is_unreadable(const std::string& path, const std::vector<std::string>& sentences) {
+  const std::string own = plain(path) + ".";
+  return std::any_of(sentences.begin(), sentences.end(),
+                     [&](const std::string& sentence) { return own.starts_with(plain(std::string_view(sentence).substr(0, sentence.find(": "))) + "."); });
+}
+
 }  // namespace
 
 template <class T>
@@ -49,6 +65,7 @@ Result<std::vector<std::string>> unknown_fields(std::string_view json) {
   const Json known = Json::parse(encode(*object), nullptr, false);
   std::vector<std::string> unknown;
   if (given.contains("spec")) compare(given["spec"], known["spec"], "spec", unknown);
+  unknown.erase(std::remove_if(unknown.begin(), unknown.end(), [&](const std::string& path) { return is_unreadable(path, object->unreadable); }), unknown.end());
   return unknown;
 }
 

@@ -9,8 +9,9 @@
 
 namespace verl::codec {
 
-// Paths below spec of what is given and would be ignored, sorted; T is api::VerlJob or api::ReadinessPolicy. Fields inside a
-// pod template are not judged here: core has its allow-list.
+// Paths below spec of what is given and would be ignored, sorted; T is api::VerlJob or api::ReadinessPolicy. Not among them: known
+// fields with a value of another kind, which the object's `unreadable` tells. Fields inside a pod template are not judged here: core
+// has its allow-list.
 template <class T>
 Result<std::vector<std::string>> unknown_fields(std::string_view json);
 

@@ -46,7 +46,7 @@ void read_trainer(Element value, api::Trainer& out, const Place& at, Faults& fau
     } else if (key == "overrides") {
       out.overrides.clear();
       simdjson::dom::object overrides;
-      if (field.get(overrides) != simdjson::SUCCESS) return faults.add(place, "must be a map");
+      if (field.get(overrides) != simdjson::SUCCESS) return faults.add_unlike(place, "a map", field);
       for (const auto entry : overrides) {
         read_override(entry.value, out.overrides[std::string(entry.key)], Place::entry(place, entry.key), faults);
       }
@@ -71,7 +71,7 @@ void read_pool(Element value, api::Pool& out, const Place& at, Faults& faults) {
     } else if (key == "topology") {
       read_topology(field, out.topology, place, faults);
     } else if (key == "template") {
-      if (!field.is_object()) return faults.add(place, "must be an object");
+      if (!field.is_object()) return faults.add_unlike(place, "an object", field);
       out.template_json = canonical(field);
     }
   });

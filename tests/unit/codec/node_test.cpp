@@ -38,7 +38,7 @@ TEST(Node, IsUnknownWithoutAReadyConditionOrWithAnOddOne) {
   EXPECT_EQ(read<api::Node>(R"({"status":{"conditions":[]}})").ready, api::ConditionStatus::Unknown);
   const auto odd = read<api::Node>(R"({"status":{"conditions":[{"type":"Ready","status":"Maybe"}]}})");
   EXPECT_EQ(odd.ready, api::ConditionStatus::Unknown);
-  EXPECT_EQ(odd.unreadable, (std::vector<std::string>{"status.conditions[0].status: must be one of True False Unknown"}));
+  EXPECT_EQ(odd.unreadable, (std::vector<std::string>{"status.conditions[0].status: must be one of True False Unknown, is \"Maybe\""}));
 }
 
 TEST(Node, NamesEveryFieldItCannotRead) {
@@ -47,16 +47,16 @@ TEST(Node, NamesEveryFieldItCannotRead) {
     "spec": {"unschedulable": "no", "taints": {}},
     "status": {"allocatable": {"cpu": "many", "nvidia.com/gpu": "-1", "memory": true, "pods": 110}, "addresses": [7], "nodeInfo": []}})");
   EXPECT_EQ(node.unreadable, (std::vector<std::string>{
-                                 "metadata.name: must be a string",
-                                 "metadata.labels[a]: must be a string",
+                                 "metadata.name: must be a string, is 5",
+                                 "metadata.labels[a]: must be a string, is 1",
                                  "metadata.creationTimestamp: \"yesterday\" is no RFC 3339 time",
-                                 "spec.unschedulable: must be true or false",
-                                 "spec.taints: must be a list",
+                                 "spec.unschedulable: must be true or false, is \"no\"",
+                                 "spec.taints: must be a list, is a map",
                                  "status.allocatable[cpu]: \"many\" is no quantity that can be counted",
                                  "status.allocatable[nvidia.com/gpu]: \"-1\" is no quantity that can be counted",
-                                 "status.allocatable[memory]: must be a quantity",
-                                 "status.addresses[0]: must be an object",
-                                 "status.nodeInfo: must be an object",
+                                 "status.allocatable[memory]: must be a quantity, is true",
+                                 "status.addresses[0]: must be an object, is 7",
+                                 "status.nodeInfo: must be an object, is a list",
                              }));
   EXPECT_EQ(node.allocatable, (api::Resources{{"pods", 110'000}}));
 }

@@ -63,7 +63,7 @@ TEST(PodRequests, AreUnreadableByNameWhenTheyCannotBeCounted) {
             (std::vector<std::string>{"spec.containers[0].resources.requests[nvidia.com/gpu]: \"eight\" is no quantity that can be counted"}));
   EXPECT_EQ(read(R"({"spec":{"containers":[{"resources":{"requests":{"memory":"9P"}}},{"resources":{"requests":{"memory":"9P"}}}]}})").unreadable,
             (std::vector<std::string>{"[memory]: the requests of the containers add up to more than can be counted"}));
-  EXPECT_EQ(read(R"({"spec":{"containers":5}})").unreadable, (std::vector<std::string>{"spec.containers: must be a list"}));
+  EXPECT_EQ(read(R"({"spec":{"containers":5}})").unreadable, (std::vector<std::string>{"spec.containers: must be a list, is 5"}));
 }
 
 struct Ports {

@@ -13,13 +13,13 @@ TEST(NodeReadiness, NamesEveryFieldItCannotRead) {
     "status":{"findings":[{"check":"mtu-interface","verdict":"Fine"}],"clock":{"offsetMicroseconds":0.5},"interfaces":{},"conditions":[{"status":"True","lastTransitionTime":1}]}})");
   ASSERT_TRUE(report) << report.error().message;
   EXPECT_EQ(report->unreadable, (std::vector<std::string>{
-                                    "spec.nodeUID: must be a string",
-                                    "spec.expectations.thresholds.mtuMin: must be a whole number",
-                                    "spec.expectations.checks[0].action: must be one of Block Warn Off",
-                                    "status.conditions[0].lastTransitionTime: must be a time",
-                                    "status.findings[0].verdict: must be one of Pass Warn Fail Unknown Skipped",
-                                    "status.clock.offsetMicroseconds: must be a whole number",
-                                    "status.interfaces: must be a list",
+                                    "spec.nodeUID: must be a string, is 1",
+                                    "spec.expectations.thresholds.mtuMin: must be a whole number, is \"9000\"",
+                                    "spec.expectations.checks[0].action: must be one of Block Warn Off, is \"Maybe\"",
+                                    "status.conditions[0].lastTransitionTime: must be a time, is 1",
+                                    "status.findings[0].verdict: must be one of Pass Warn Fail Unknown Skipped, is \"Fine\"",
+                                    "status.clock.offsetMicroseconds: must be a whole number, is 0.5",
+                                    "status.interfaces: must be a list, is a map",
                                 }));
   ASSERT_EQ(report->status.findings.size(), 1U);
   EXPECT_EQ(report->status.findings[0].verdict, Verdict::Unknown) << "an unknown word never passes";
@@ -65,10 +65,10 @@ TEST(ReadinessPolicy, NamesEveryFieldItCannotRead) {
       R"({"spec":{"priority":"high","memoryPerGPU":"lots","reservedPorts":[1,"2"],"nodeSelector":{"matchExpressions":[{"key":"a","operator":"Gt"}]}}})");
   ASSERT_TRUE(policy) << policy.error().message;
   EXPECT_EQ(policy->unreadable, (std::vector<std::string>{
-                                    "spec.priority: must be a whole number",
+                                    "spec.priority: must be a whole number, is \"high\"",
                                     "spec.memoryPerGPU: \"lots\" is no quantity that can be counted",
-                                    "spec.reservedPorts[1]: must be a whole number",
-                                    "spec.nodeSelector.matchExpressions[0].operator: must be one of In NotIn Exists DoesNotExist",
+                                    "spec.reservedPorts[1]: must be a whole number, is \"2\"",
+                                    "spec.nodeSelector.matchExpressions[0].operator: must be one of In NotIn Exists DoesNotExist, is \"Gt\"",
                                 }));
   EXPECT_EQ(policy->spec.memory_per_gpu, std::nullopt);
 }

@@ -31,6 +31,23 @@ struct BadFile {
   std::string says{};
 };
 
+TEST(JobFile, DoesNotCallAKnownFieldUnknownForItsValue) {
+  const auto job = parse_job(std::string(kHead) + R"(metadata: {name: a}
+spec:
+  image: i
+  suspend: maybe
+  pools: [{name: p, nodes: 1, gpusPerNode: 8, topology: rack}]
+  deadlines: {queuedSeconds: -1, bindSecs: 4}
+  ttlSecondsAfterFinished: -1
+  nccl: {env: {NCCL_IB_TIMEOUT: 22}}
+)", "rl");
+  ASSERT_FALSE(job.has_value());
+  EXPECT_EQ(job.error().message,
+            "spec.deadlines.queuedSeconds: -1 is outside 0 to 315360000, spec.nccl.env[NCCL_IB_TIMEOUT]: must be a string, is 22, "
+            "spec.pools[0].topology: must be an object, is \"rack\", spec.suspend: must be true or false, is \"maybe\", "
+            "spec.ttlSecondsAfterFinished: -1 is outside 0 to 315360000, unknown field: spec.deadlines.bindSecs");
+}
+
 TEST(JobFile, IsRefusedWithTheFieldThatIsWrong) {
   const std::string head(kHead);
   const std::vector<BadFile> cases{{"", "holds 0 documents"},
@@ -39,7 +56,7 @@ TEST(JobFile, IsRefusedWithTheFieldThatIsWrong) {
                                    {head, "spec: is missing"},
                                    {head + "metadata: {namespace: a}\nspec: {image: i}\n", "metadata.name"},
                                    {head + "metadata: {name: a}\nspec: {pools: [{name: p, nodes: many}]}\n", "spec.pools[0].nodes"},
-                                   {head + "metadata: {name: a}\nspec: {image: i, topologie: {level: rack}}\n", "unknown fields: spec.topologie"},
+                                   {head + "metadata: {name: a}\nspec: {image: i, topologie: {level: rack}}\n", "unknown field: spec.topologie"},
                                    {"a: [", ""},
                                    {"- 1\n", "apiVersion and kind are \"\" and \"\""}};
   for (const BadFile& one : cases) {
