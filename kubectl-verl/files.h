@@ -8,6 +8,9 @@
 namespace verl::cli {
 
 Result<std::string> read_whole(const std::string& path);  // "-" is standard input; at most 512 MiB
-Result<void> write_whole(const std::string& path, const std::string& text);  // a new file or one replaced at once; readable by its owner
+
+// A regular file is new or replaced at once, and readable by its owner alone; a link stays and the file it leads to is replaced.
+// Pipes and devices are written to.
+Result<void> write_whole(const std::string& path, const std::string& text);
 
 }  // namespace verl::cli
