@@ -59,7 +59,7 @@ int run_plan(const Options& options, const Edges& edges) {
     uid = job->meta.uid;
   }
   const PlanAnswer answer = plan_of(*source, uid);
-  return print(edges, print_plan(answer, options.format, options.style), answer.placement ? kExitWell : kExitFindings);
+  return print(edges, print_plan(answer, options.format, options.style), fits(answer) ? kExitWell : kExitFindings);
 }
 
 int run_explain(const Options& options, const Edges& edges) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -84,7 +85,22 @@ std::vector<std::string> notes_of(const Source& source) {
   return notes;
 }
 
+// Dry runs are taken for passed here, so what came of the real ones has to be remembered.
+bool refused_before(const api::VerlJob& job) {
+  constexpr std::array<std::string_view, 4> kRefusals{"PodRefused", "PodSecurityForbids", "PodMutated", "PodNameTaken"};
+  return job.status.observed_generation == job.meta.generation && std::find(kRefusals.begin(), kRefusals.end(), own_words(job).reason) != kRefusals.end();
+}
+
 }  // namespace
+
+bool fits(const PlanAnswer& answer) { return answer.placement.has_value() && !answer.refused; }
+
+OwnWords own_words(const api::VerlJob& job) {
+  const api::Condition* ready = api::find_condition(job.status.conditions, "Ready");
+  OwnWords own{.phase = job.status.phase, .reason = job.status.reason, .message = ready == nullptr ? "" : ready->message};
+  if (own.reason.empty() && ready != nullptr) own.reason = ready->reason;
+  return own;
+}
 
 PlanAnswer plan_of(const Source& source, const std::string& uid) {
   core::ClusterSnapshot snapshot = source.held.snapshot;
@@ -102,8 +118,15 @@ PlanAnswer plan_of(const Source& source, const std::string& uid) {
   const api::VerlJobStatus& status = plan != round.plans.end() && plan->status ? *plan->status : job->status;
   if (decided != round.decisions.end() && !status.finished_at) {
     answer.placement = decided->second.placement;
+    answer.searched = true;
     answer.reason = decided->second.reason;
     answer.message = decided->second.message;
+    if (answer.placement && refused_before(*job)) {
+      const OwnWords own = own_words(*job);
+      answer.refused = true;
+      answer.reason = own.reason;
+      answer.message = own.message;
+    }
     answer.smallest_change = decided->second.smallest_change;
     answer.domains = domains_of(snapshot, round, decided->second, level);
     return answer;

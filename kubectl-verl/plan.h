@@ -32,6 +32,8 @@ struct PlanAnswer {
   api::VerlJob job{};
   bool placed_before{false};  // the placement stands in the job's status already
   bool ended{false};          // the job has finished, well or not: `reason` says how, and no placement is given
+  bool searched{false};       // nodes were looked at; otherwise something comes before that, and `reason` says what
+  bool refused{false};        // by the job's own status the apiserver did not take pods of this spec, so a placement alone starts nothing
   std::optional<api::Placement> placement{};
   std::string reason{};
   std::string message{};
@@ -46,6 +48,19 @@ struct PlanAnswer {
 
 // The answer for a job of the snapshot. Dry runs are assumed to have passed.
 PlanAnswer plan_of(const Source& source, const std::string& uid);
+
+// Whether the job runs there, or would start there.
+bool fits(const PlanAnswer& answer);
+
+// What the operator wrote about the job: the words of its columns and the message that goes with them. Empty phase: nothing yet.
+struct OwnWords {
+  std::string phase{};
+  std::string reason{};
+  std::string message{};
+  bool operator==(const OwnWords&) const = default;
+};
+
+OwnWords own_words(const api::VerlJob& job);
 
 // Puts a job that is only in a file into the snapshot, in place of the one of that name if there is one. Returns its UID.
 std::string suppose(Source& source, api::VerlJob job);

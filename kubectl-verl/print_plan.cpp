@@ -71,12 +71,18 @@ std::string placement_lines(const PlanAnswer& answer, const Style& style) {
   return out;
 }
 
-std::string headline(const PlanAnswer& answer, const Style& style) {
-  std::string verdict = "does not fit: " + answer.reason;
-  if (answer.placement) verdict = answer.placed_before ? "is placed" : "fits";
-  if (answer.ended) verdict = "has ended: " + answer.reason;
-  if (!answer.placement && !answer.smallest_change.empty()) verdict += ", fits after mending " + answer.smallest_change;
-  return fmt::format("VerlJob {}/{}: {}\n", shown(answer.job.meta.name_space, style), shown(answer.job.meta.name, style), shown(verdict, style));
+// `said`: a reason that stands above already.
+std::string verdict_of(const PlanAnswer& answer, const std::string& said) {
+  const std::string why = answer.reason == said ? ", for the same reason" : ": " + answer.reason;
+  if (answer.ended) return "has ended" + why;
+  if (answer.refused) return "has nodes, but its pods are not taken" + why;
+  if (answer.placement) return answer.placed_before ? "is placed" : "fits";
+  if (!answer.searched) return "is not placed" + why;
+  return "does not fit" + why + (answer.smallest_change.empty() ? "" : ", fits after mending " + answer.smallest_change);
+}
+
+std::string name_of(const PlanAnswer& answer, const Style& style) {
+  return fmt::format("VerlJob {}/{}", shown(answer.job.meta.name_space, style), shown(answer.job.meta.name, style));
 }
 
 std::string note_lines(const PlanAnswer& answer, const Style& style) {
@@ -85,30 +91,57 @@ std::string note_lines(const PlanAnswer& answer, const Style& style) {
   return out;
 }
 
-std::string plan_table(const PlanAnswer& answer, const Style& style) {
-  std::string out = headline(answer, style);
-  if (!answer.placement || answer.placed_before) out += answer.message.empty() ? "" : "  " + shown(answer.message, style) + "\n";
+std::string line(const std::string& text, const Style& style) { return text.empty() ? "" : "  " + shown(text, style) + "\n"; }
+
+// What comes below the verdict. `said` is a message that stands above already.
+std::string plan_lines(const PlanAnswer& answer, const std::string& said, const Style& style) {
+  std::string out;
+  if (!fits(answer) || answer.placed_before) out += said.starts_with(answer.message) ? "" : line(answer.message, style);
   out += placement_lines(answer, style);
   out += domain_lines(answer, style);
   if (!answer.smallest_change.empty()) out += "  smallest change: mend " + shown(answer.smallest_change, style) + "\n";
   return out + note_lines(answer, style);
 }
 
+std::string plan_table(const PlanAnswer& answer, const Style& style) {
+  return name_of(answer, style) + ": " + shown(verdict_of(answer, ""), style) + "\n" + plan_lines(answer, "", style);
+}
+
+// A condition's time is that of its status: its reason may be younger.
+std::string condition_lines(const api::VerlJobStatus& status, const OwnWords& own, const Style& style) {
+  std::string out = status.conditions.empty() ? "" : "\nconditions\n";
+  for (const api::Condition& condition : status.conditions) {
+    out += fmt::format("  {} {} since {}", report::pad(shown(condition.type, style), 16), report::pad(std::string(api::to_string(condition.status)), 7),
+                       format_rfc3339(condition.last_transition));
+    // What stands at the top is not said again.
+    const bool message_said = condition.message.empty() || condition.message == own.message;
+    if (!message_said || condition.reason != own.reason) out += "  " + shown(condition.reason, style);
+    if (!message_said) out += ": " + shown(condition.message, style);
+    out += "\n";
+  }
+  return out;
+}
+
+// Those whose time has not run out; all of them where the time is not known.
+std::vector<api::RejectedNode> rejected_now(const PlanAnswer& answer) {
+  std::vector<api::RejectedNode> out;
+  for (const api::RejectedNode& node : answer.job.status.rejected_nodes) {
+    if (!answer.time || node.until > *answer.time) out.push_back(node);
+  }
+  return out;
+}
+
 std::string history_table(const PlanAnswer& answer, const Style& style) {
   const api::VerlJobStatus& status = answer.job.status;
-  std::string out;
-  if (!status.conditions.empty()) out += "\nconditions\n";
-  for (const api::Condition& condition : status.conditions) {
-    out += fmt::format("  {} {} {} since {}{}{}\n", report::pad(shown(condition.type, style), 16), report::pad(std::string(api::to_string(condition.status)), 7),
-                       shown(condition.reason, style), format_rfc3339(condition.last_transition), condition.message.empty() ? "" : ": ", shown(condition.message, style));
-  }
+  std::string out = condition_lines(status, own_words(answer.job), style);
   const api::Attempts& attempts = status.attempts;
   if (attempts.started > 0) {
     out += fmt::format("\nattempts  {} started, {} after infrastructure faults, {} after the job's own\n", attempts.started, attempts.infrastructure_restarts, attempts.user_restarts);
     if (!attempts.last_reason.empty()) out += fmt::format("  the last one ended: {}: {}\n", shown(attempts.last_reason, style), shown(attempts.last_message, style));
   }
-  if (!status.rejected_nodes.empty()) out += "\nrejected nodes\n";
-  for (const api::RejectedNode& node : status.rejected_nodes) {
+  const std::vector<api::RejectedNode> rejected = rejected_now(answer);
+  if (!rejected.empty()) out += "\nrejected nodes\n";
+  for (const api::RejectedNode& node : rejected) {
     out += fmt::format("  {}  {}, {}, until {}\n", shown(node.node, style), shown(node.reason, style), report::plural(node.times, "time"), format_rfc3339(node.until));
   }
   return out;
@@ -126,13 +159,17 @@ const char* word(Place place, bool unknown) {
   return unknown ? "Unknown" : "Unfit";
 }
 
-Json document_of(const PlanAnswer& answer, const char* kind) {
+Json head_of(const PlanAnswer& answer, const char* kind) {
   Json out{{"schemaVersion", report::kSchemaVersion}, {"kind", kind}};
   if (answer.time) out["time"] = format_rfc3339(*answer.time);
   put(out, "source", answer.source);
   out["namespace"] = answer.job.meta.name_space;
   out["name"] = answer.job.meta.name;
-  out["fits"] = answer.placement.has_value();
+  return out;
+}
+
+void add_plan(Json& out, const PlanAnswer& answer) {
+  out["fits"] = fits(answer);
   out["placedBefore"] = answer.placed_before;
   out["ended"] = answer.ended;
   put(out, "reason", answer.reason);
@@ -157,11 +194,10 @@ Json document_of(const PlanAnswer& answer, const char* kind) {
   }
   out["domains"] = std::move(domains);
   out["notes"] = answer.notes;
-  return out;
 }
 
-void add_history(Json& out, const api::VerlJobStatus& status) {
-  out["phase"] = status.phase;
+void add_history(Json& out, const PlanAnswer& answer) {
+  const api::VerlJobStatus& status = answer.job.status;
   Json conditions = Json::array();
   for (const api::Condition& one : status.conditions) {
     conditions.push_back({{"type", one.type}, {"status", std::string(api::to_string(one.status))}, {"reason", one.reason}, {"message", one.message},
@@ -171,7 +207,7 @@ void add_history(Json& out, const api::VerlJobStatus& status) {
   out["attempts"] = {{"started", status.attempts.started}, {"infrastructureRestarts", status.attempts.infrastructure_restarts}, {"userRestarts", status.attempts.user_restarts},
                      {"lastReason", status.attempts.last_reason}, {"lastMessage", status.attempts.last_message}};
   Json rejected = Json::array();
-  for (const api::RejectedNode& one : status.rejected_nodes) {
+  for (const api::RejectedNode& one : rejected_now(answer)) {
     rejected.push_back({{"node", one.node}, {"reason", one.reason}, {"times", one.times}, {"until", format_rfc3339(one.until)}});
   }
   out["rejectedNodes"] = std::move(rejected);
@@ -182,21 +218,34 @@ std::string print(const Json& document, report::Format format) { return format =
 }  // namespace
 
 std::string print_plan(const PlanAnswer& answer, report::Format format, const Style& style) {
-  return format == report::Format::Table ? plan_table(answer, style) : print(document_of(answer, "Plan"), format);
+  if (format == report::Format::Table) return plan_table(answer, style);
+  Json document = head_of(answer, "Plan");
+  add_plan(document, answer);
+  return print(document, format);
 }
 
 std::string print_explanation(const PlanAnswer& answer, report::Format format, const Style& style) {
+  const OwnWords own = own_words(answer.job);
+  const bool outdated = !own.phase.empty() && answer.job.status.observed_generation < answer.job.meta.generation;
   if (format != report::Format::Table) {
-    Json document = document_of(answer, "Explanation");
-    add_history(document, answer.job.status);
+    Json document = head_of(answer, "Explanation");
+    document["phase"] = own.phase;
+    document["reason"] = own.reason.empty() ? "NotDecided" : own.reason;
+    document["message"] = own.message;
+    document["outdated"] = outdated;
+    Json plan = Json::object();
+    add_plan(plan, answer);
+    document["plan"] = std::move(plan);
+    add_history(document, answer);
     return print(document, format);
   }
-  std::string out = headline(answer, style);
-  if (!answer.job.status.phase.empty()) out += fmt::format("  status  {}, {} pods run\n", shown(answer.job.status.phase, style), shown(answer.job.status.ready, style));
-  if (!answer.placement || answer.placed_before) out += answer.message.empty() ? "" : "  " + shown(answer.message, style) + "\n";
-  out += placement_lines(answer, style) + domain_lines(answer, style);
-  if (!answer.smallest_change.empty()) out += "  smallest change: mend " + shown(answer.smallest_change, style) + "\n";
-  return out + note_lines(answer, style) + history_table(answer, style);
+  const std::string reason = own.reason == own.phase || own.reason.empty() ? "" : ": " + own.reason;
+  std::string out = name_of(answer, style) + ": " + (own.phase.empty() ? "NotDecided, the operator has written nothing about it yet" : shown(own.phase + reason, style)) + "\n";
+  out += line(own.message, style);
+  if (!answer.job.status.ready.empty()) out += fmt::format("  pods that run  {}\n", shown(answer.job.status.ready, style));
+  if (outdated) out += "  the operator has not looked at the latest change of the spec yet\n";
+  out += "\nwhat would be decided now\n  it " + shown(verdict_of(answer, own.reason), style) + "\n";
+  return out + plan_lines(answer, own.message, style) + history_table(answer, style);
 }
 
 }  // namespace verl::cli

@@ -10,7 +10,8 @@ namespace verl::cli {
 
 std::string print_plan(const PlanAnswer& answer, report::Format format, const report::Style& style);
 
-// The same and the job's history: conditions, attempts, nodes rejected for a while.
+// What the operator wrote about the job comes first, then the plan for it now, then its history: conditions, attempts, nodes rejected
+// for a while.
 std::string print_explanation(const PlanAnswer& answer, report::Format format, const report::Style& style);
 
 }  // namespace verl::cli

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -254,6 +256,60 @@ TEST(Files, AreNotWrittenThroughALinkOfSomebodyElse) {
   std::filesystem::remove(path);
 }
 
+struct Folder {  // for one test
+  Folder() { std::filesystem::create_directory(path = std::filesystem::temp_directory_path() / ("verl-cli-files-" + std::to_string(::getpid()))); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string at(const char* name) const { return (path / name).string(); }
+  std::filesystem::path path{};
+};
+
+TEST(Files, OfAnotherKindAreWrittenToAndNeverReplaced) {
+  const Folder folder;
+  const std::string pipe = folder.at("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  std::filesystem::create_symlink("pipe", folder.at("link"));
+  for (const char* name : {"pipe", "link"}) {
+    const int reader = ::open(pipe.c_str(), O_RDONLY | O_NONBLOCK);
+    ASSERT_GE(reader, 0);
+    const auto written = write_whole(folder.at(name), "text");
+    ASSERT_TRUE(written) << written.error().message;
+    char got[8] = {};
+    EXPECT_EQ(::read(reader, got, sizeof got), 4) << name;
+    EXPECT_STREQ(got, "text");
+    ::close(reader);
+    EXPECT_TRUE(std::filesystem::is_fifo(pipe)) << name;
+  }
+  EXPECT_TRUE(std::filesystem::is_symlink(folder.at("link")));
+}
+
+TEST(Files, ThroughALinkReplaceWhatItLeadsTo) {
+  const Folder folder;
+  std::filesystem::create_directory(folder.at("deep"));
+  std::ofstream(folder.at("deep/file")) << "a longer text than the new one";
+  std::filesystem::create_symlink("deep/file", folder.at("link"));
+  std::filesystem::create_symlink("link", folder.at("link-to-link"));
+  std::filesystem::create_symlink("deep/new", folder.at("dangling"));
+  ASSERT_TRUE(write_whole(folder.at("link-to-link"), "text"));
+  ASSERT_TRUE(write_whole(folder.at("dangling"), "fresh"));
+  EXPECT_EQ(read(folder.at("deep/file")), "text");
+  EXPECT_EQ(read(folder.at("deep/new")), "fresh");
+  for (const char* name : {"link", "link-to-link", "dangling"}) EXPECT_TRUE(std::filesystem::is_symlink(folder.at(name))) << name;
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.at("deep")), std::filesystem::directory_iterator{}), 2);
+}
+
+TEST(Files, ThatCannotBeWrittenSayWhy) {
+  const Folder folder;
+  const std::vector<std::pair<std::string, std::string>> cases{{folder.at(""), "is a directory"}, {folder.at("no/where"), "No such file"}};
+  for (const auto& one : cases) {
+    const auto written = write_whole(one.first, "text");
+    ASSERT_FALSE(written) << one.first;
+    EXPECT_NE(written.error().message.find(one.second), std::string::npos) << written.error().message;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path));
+}
+
 TEST(PlanCommand, NamesTheNamespaceOfAJobThatLiesElsewhere) {
   Options options = twelve();
   options.job = "waits";
@@ -286,7 +342,56 @@ TEST(ExplainCommand, HasWordsForAJobWithoutStatusOrPools) {
   const Written file(document.dump());
   const Outcome outcome = run(run_explain, {.from = {file.path()}, .job = "rl/waits"});
   EXPECT_EQ(outcome.code, kExitWell);
-  EXPECT_NE(outcome.out.find("VerlJob rl/waits: does not fit: InvalidSpec"), std::string::npos) << outcome.out;
+  EXPECT_TRUE(outcome.out.starts_with("VerlJob rl/waits: NotDecided")) << outcome.out;
+  EXPECT_NE(outcome.out.find("it is not placed: InvalidSpec"), std::string::npos) << outcome.out;
+}
+
+json condition(const char* type, const char* status, const std::string& reason, const std::string& message, const char* since) {
+  return {{"type", type}, {"status", status}, {"reason", reason}, {"message", message}, {"lastTransitionTime", since}};
+}
+
+TEST(ExplainCommand, OpensWithTheJobsOwnWordsAndNotWithThePlan) {
+  json document = twelve_json();
+  json& job = item(document, "VerlJob", "waits");
+  job["metadata"]["generation"] = 2;
+  job["status"] = {{"phase", "Queued"},
+                   {"reason", "PodRefused"},
+                   {"observedGeneration", 2},
+                   {"conditions", json::array({condition("Ready", "False", "PodRefused", "pool main: exceeded", "2026-11-30T09:00:00Z")})},
+                   {"rejectedNodes", json::array({{{"node", "n10"}, {"reason", "NodeLost"}, {"times", 1}, {"until", "2026-11-30T10:42:07Z"}},
+                                                  {{"node", "n11"}, {"reason", "NodeLost"}, {"times", 2}, {"until", "2026-11-30T10:42:08Z"}}})}};
+  const Written file(document.dump());
+  Options options{.from = {file.path()}, .job = "rl/waits"};
+  const std::string table = run(run_explain, options).out;
+  EXPECT_TRUE(table.starts_with("VerlJob rl/waits: Queued: PodRefused\n  pool main: exceeded\n\nwhat would be decided now\n  it has nodes, but its pods are not taken, for the same reason\n")) << table;
+  EXPECT_NE(table.find("  Ready            False   since 2026-11-30T09:00:00Z\n"), std::string::npos) << table;
+  EXPECT_NE(table.find("n11  NodeLost, 2 times"), std::string::npos) << table;
+  EXPECT_EQ(table.find("n10  NodeLost"), std::string::npos) << table;  // its time ran out
+  EXPECT_EQ(table.find("exceeded"), table.rfind("exceeded")) << table;
+  options.format = report::Format::Json;
+  const json answer = json::parse(run(run_explain, options).out);
+  EXPECT_EQ(answer["reason"], "PodRefused");
+  EXPECT_EQ(answer["plan"]["fits"], false);
+  EXPECT_EQ(answer["rejectedNodes"].size(), 1U);
+
+  const Outcome plan = run(run_plan, {.from = {file.path()}, .job = "rl/waits"});
+  EXPECT_EQ(plan.code, kExitFindings) << plan.out;
+  EXPECT_TRUE(plan.out.starts_with("VerlJob rl/waits: has nodes, but its pods are not taken: PodRefused\n  pool main: exceeded\n")) << plan.out;
+  // A corrected spec has not been refused.
+  job["metadata"]["generation"] = 3;
+  const Written corrected(document.dump());
+  EXPECT_EQ(run(run_plan, {.from = {corrected.path()}, .job = "rl/waits"}).code, kExitWell);
+  EXPECT_NE(run(run_explain, {.from = {corrected.path()}, .job = "rl/waits"}).out.find("has not looked at the latest change"), std::string::npos);
+}
+
+TEST(ExplainCommand, CallsARecoveringJobRecovering) {
+  json document = twelve_json();
+  const std::string message = "1 pod of an earlier attempt is still there";
+  item(document, "VerlJob", "waits")["status"] = {
+      {"phase", "Recovering"}, {"reason", "WaitingForPodsToEnd"}, {"conditions", json::array({condition("Ready", "False", "WaitingForPodsToEnd", message, "2026-11-30T09:00:00Z")})}};
+  const Written file(document.dump());
+  const std::string out = run(run_explain, {.from = {file.path()}, .job = "rl/waits"}).out;
+  EXPECT_TRUE(out.starts_with("VerlJob rl/waits: Recovering: WaitingForPodsToEnd\n  " + message + "\n")) << out;
 }
 
 struct HostileCase {

@@ -9,14 +9,15 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-SOURCES = sorted(ROOT.glob("operator/core/*.cpp")) + sorted(ROOT.glob("operator/core/fit/*.h")) + [
-    ROOT / "operator/controller/dry_run.cpp", ROOT / "kubectl-verl/report_input.cpp", ROOT / "kubectl-verl/plan.cpp"]
+FOLDERS = ["operator/core/*.cpp", "operator/core/fit/*.h", "operator/controller/*.cpp", "kubectl-verl/*.cpp", "node-agent/agent/*.cpp"]
+SOURCES = [source for folder in FOLDERS for source in sorted(ROOT.glob(folder))]
 # Kinds, phases, condition types, operators, effects, policies, checks' words, fallbacks.
 OTHER = set("""
     Pod Secret VerlJob Memory ClusterFirstWithHostNet Never Exists DoesNotExist In NotIn Equal NoSchedule NoExecute
     Failed Unknown Ready Reconciling Stalled Succeeded Suspended PlacementFound PodsCreated RayClusterReady PodScheduled DisruptionTarget
-    Queued Starting Running Recovering Invalid Reconcile Healthy NotReady Opaque TCP UDP Ethernet InfiniBand Always Passed
+    Running Invalid Reconcile Healthy NotReady Opaque TCP UDP Ethernet InfiniBand Always Passed
     ACTIVE ContainerCreating PodInitializing ErrImage ImagePullBackOff OOMKilled Domain MTUInterface UnknownCheck Job Cluster Lease
+    Node New Chosen Fit Unfit Plan Explanation ClusterSnapshot SelfSubjectReview Guaranteed Background ALL FallbackToLogsOnError HTTP RuntimeDefault
     """.split())
 # Made from parts or from a table elsewhere: reasons of the kubelet that begin so, and of the gate.
 MADE = {"OutOf"}
