@@ -290,15 +290,7 @@ class Renderer {
     const api::Deadlines& limits = job_.spec.deadlines;
     env["VERL_RUN_GATE_SECONDS"] = std::to_string((limits.bind + limits.image_pull + limits.starting).count());
     env["VERL_RUN_TRAINER"] = dumped(json(trainer_argv(job_.spec)));
-    json expected = json::array();
-    for (const RankInput& other : all_) {
-      expected.push_back({{"rank", other.rank.rank},
-                          {"node", other.rank.node},
-                          {"address", other.rank.address},
-                          {"gpus", other.size.gpus},
-                          {"cpus", logical_cpus(other.size, static_cast<std::int32_t>(all_.size()))}});
-    }
-    env["VERL_RUN_EXPECTED_NODES"] = dumped(expected);
+    env.merge(expected_nodes());
     json container{{"name", "driver"},
                    {"image", job_.spec.image},
                    {"command", json::array({"python3", "-u", "-c", std::string(kDriverGateScript)})},
@@ -313,6 +305,25 @@ class Renderer {
                      {"timeoutSeconds", 5}}}};
     merge_user(container, user);
     return container;
+  }
+
+  // VERL_RUN_EXPECTED_NODES, then …_2, …_3: the kernel takes at most 128 KiB in one variable, and a node's name may be long.
+  std::map<std::string, std::string> expected_nodes() const {
+    constexpr size_t kNodesInOne = 256;
+    std::map<std::string, std::string> env;
+    for (size_t first = 0; first < all_.size(); first += kNodesInOne) {
+      json some = json::array();
+      for (size_t i = first; i < std::min(first + kNodesInOne, all_.size()); ++i) {
+        const RankInput& other = all_[i];
+        some.push_back({{"rank", other.rank.rank},
+                        {"node", other.rank.node},
+                        {"address", other.rank.address},
+                        {"gpus", other.size.gpus},
+                        {"cpus", logical_cpus(other.size, static_cast<std::int32_t>(all_.size()))}});
+      }
+      env[first == 0 ? "VERL_RUN_EXPECTED_NODES" : fmt::format("VERL_RUN_EXPECTED_NODES_{}", first / kNodesInOne + 1)] = dumped(some);
+    }
+    return env;
   }
 
   // What a user gives container `ray` holds for the driver too: both run the same image on the same data.

@@ -40,7 +40,7 @@ class Decisions(unittest.TestCase):
             self.assertIsNone(gate.alive_nodes(document), document)
 
     def test_only_the_expected_cluster_passes(self):
-        nodes = gate.parse_expected(json.dumps(EXPECTED))
+        nodes = gate.parse_expected([json.dumps(EXPECTED)])
         def alive(*rows):
             return [{"address": a, "gpus": g, "cpus": c} for a, g, c in rows]
         whole = [("127.0.0.1", 2.0, 4.0), ("10.0.0.4", 2.0, 5.0)]
@@ -57,6 +57,10 @@ class Decisions(unittest.TestCase):
         ]
         for rows, wanted in table:
             self.assertEqual(gate.describe(*gate.compare(nodes, alive(*rows))), wanted)
+
+    def test_a_large_gang_comes_in_several_lists(self):
+        nodes = gate.parse_expected([json.dumps(EXPECTED[:1]), json.dumps(EXPECTED[1:])])
+        self.assertEqual(nodes, gate.parse_expected([json.dumps(EXPECTED)]))
 
     def test_string_order_of_addresses_is_not_their_numeric_order(self):
         self.assertEqual(sorted(["10.77.0.4", "10.77.0.8", "10.77.0.12"]), ["10.77.0.12", "10.77.0.4", "10.77.0.8"])

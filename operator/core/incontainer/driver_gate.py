@@ -35,8 +35,9 @@ class Ended(BaseException):  # not an Exception: raised by a signal too, no hand
 
 # ---- deciding: values to values ----
 
-def parse_expected(text):
-    nodes = [Node(int(n["rank"]), str(n["node"]), str(n["address"]), int(n["gpus"]), int(n["cpus"])) for n in json.loads(text)]
+def parse_expected(texts):
+    rows = [row for text in texts for row in json.loads(text)]
+    nodes = [Node(int(n["rank"]), str(n["node"]), str(n["address"]), int(n["gpus"]), int(n["cpus"])) for n in rows]
     if not nodes or len({n.address for n in nodes}) != len(nodes):
         raise ValueError("needs at least one node, and every address once")
     return nodes
@@ -141,10 +142,18 @@ def setting(name):
     return value
 
 
+def expected_texts():
+    """The lists of nodes: VERL_RUN_EXPECTED_NODES, then _2, _3 and so on as long as there are any."""
+    texts = [setting("VERL_RUN_EXPECTED_NODES")]
+    while os.environ.get("VERL_RUN_EXPECTED_NODES_%d" % (len(texts) + 1)):
+        texts.append(os.environ["VERL_RUN_EXPECTED_NODES_%d" % (len(texts) + 1)])
+    return texts
+
+
 class Gate:
     def __init__(self):
         self.url = "http://%s:%d" % (setting("VERL_RUN_HEAD_ADDRESS"), int(setting("VERL_RUN_PORT_BASE")) + 1)
-        self.expected = parse_expected(setting("VERL_RUN_EXPECTED_NODES"))
+        self.expected = parse_expected(expected_texts())
         self.trainer = json.loads(setting("VERL_RUN_TRAINER"))
         if not isinstance(self.trainer, list) or not self.trainer or not all(isinstance(a, str) for a in self.trainer):
             raise ValueError("VERL_RUN_TRAINER is not a JSON list of strings")

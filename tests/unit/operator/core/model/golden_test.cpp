@@ -324,6 +324,25 @@ TEST(Pod, TheGateIsToldTheWholeGangAndOutlastsTheOperatorsDeadlines) {
   }
 }
 
+TEST(Pod, NoVariableOfALargeGangIsMoreThanTheKernelTakes) {
+  api::VerlJob job{};
+  job.spec.pools = {{.name = "main", .nodes = 1024, .gpus_per_node = 8}};
+  std::vector<RankInput> all;
+  api::Placement placement{.attempt = 1, .port_base = 20000};
+  for (std::int32_t i = 0; i < 1024; ++i) {
+    placement.ranks.push_back({.rank = i, .pool = "main", .node = std::string(248, 'n') + std::to_string(10000 + i), .address = "fd00:1234:5678:9abc:def0:1234:5678:9abc"});
+    all.push_back({.rank = placement.ranks.back(), .size = {.cores = 64, .memory = kLeastMemory, .gpus = 8}, .environment = {}});
+  }
+  const auto env = env_of(container(json::parse(render_pod(Config{}, job, placement, all, 0)), "driver"));
+  size_t nodes = 0;
+  for (const auto& [name, value] : env) {
+    EXPECT_LT(name.size() + 1 + value.size() + 1, size_t{131072}) << name;
+    if (name.starts_with("VERL_RUN_EXPECTED_NODES")) nodes += json::parse(value).size();
+  }
+  EXPECT_EQ(nodes, 1024U);
+  EXPECT_TRUE(env.contains("VERL_RUN_EXPECTED_NODES_4"));
+}
+
 TEST(Pod, WhatUsersWroteArrivesAsTheyWroteIt) {
   const std::string trainer = env_of(container(two_node_pods()[0], "driver")).at("VERL_RUN_TRAINER");
   EXPECT_NE(trainer.find("/data/$$(SET)/train.parquet"), std::string::npos) << "the kubelet reads $$ as $ and would expand $(SET)";
