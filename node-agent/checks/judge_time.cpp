@@ -40,6 +40,8 @@ Finding judge_sync(const clock::Judgement& judgement, bool daemon_absent) {
       break;
     case clock::State::Unknown:
       finding.verdict = Verdict::Unknown;
+      finding.seen.clear();  // nothing was seen, and the evidence says why
+      finding.message = judgement.evidence;
       break;
   }
   return finding;
