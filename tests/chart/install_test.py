@@ -621,7 +621,8 @@ class Launcher(unittest.TestCase):
         log = f"{self.folder}/operator.log"
         pid = self.launch("pod", pod, "--log", log).stdout.strip()
         self.started(log)
-        self.assertEqual("run", self.seen(pid, "cmdline")[-8])
+        words = self.seen(pid, "cmdline")
+        self.assertEqual("run", words[words.index("--config=/etc/verl-operator/config.yaml") - 1])
         self.assertEqual({"POD_NAME": pod, "POD_NAMESPACE": NS}, {
             word.split("=", 1)[0]: word.split("=", 1)[1] for word in self.seen(pid, "environ") if word.startswith("POD_")})
         config = api.get(f"/api/v1/namespaces/{NS}/configmaps/verl-operator")["data"]
