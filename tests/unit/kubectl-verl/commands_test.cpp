@@ -384,6 +384,21 @@ TEST(ExplainCommand, OpensWithTheJobsOwnWordsAndNotWithThePlan) {
   EXPECT_NE(run(run_explain, {.from = {corrected.path()}, .job = "rl/waits"}).out.find("has not looked at the latest change"), std::string::npos);
 }
 
+TEST(PlanCommand, NamesAPathThatSeveralPoliciesAllowOnce) {
+  json document = twelve_json();
+  item(document, "VerlJob", "waits")["spec"]["pools"][0]["template"] = {{"spec", {{"volumes", json::array({{{"name", "v"}, {"hostPath", {{"path", "/etc"}}}}})}}}};
+  json& policy = item(document, "ReadinessPolicy", "on-prem");
+  policy["spec"]["allowedHostPaths"] = {"/data"};
+  json other = policy;
+  other["metadata"]["name"] = "other";
+  other["metadata"]["uid"] = "other";
+  other["spec"]["priority"] = -1;
+  document["items"].push_back(other);
+  const Written file(document.dump());
+  const Outcome outcome = run(run_plan, {.from = {file.path()}, .job = "rl/waits"});
+  EXPECT_NE(outcome.out.find("/etc is not below one of the policy's allowed paths: /data\n"), std::string::npos) << outcome.out << outcome.err;
+}
+
 TEST(ExplainCommand, CallsARecoveringJobRecovering) {
   json document = twelve_json();
   const std::string message = "1 pod of an earlier attempt is still there";
