@@ -16,6 +16,10 @@ import time
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "tests/demo"))
+import story  # noqa: E402
+
 STORY = [str(ROOT / "scripts/control-plane"), "run", "--", sys.executable, str(ROOT / "tests/demo/story.py")]
 
 
@@ -129,16 +133,25 @@ class Ends(unittest.TestCase):
         self.nothing_is_left()
 
     def test_a_reader_that_goes_away_ends_the_story_quietly(self):
-        story = subprocess.Popen(STORY, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        telling = subprocess.Popen(STORY, env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(4):
-            self.assertTrue(story.stdout.readline())
-        story.stdout.close()
-        said = story.stderr.read()
-        story.stderr.close()
-        self.assertEqual(128 + signal.SIGPIPE, story.wait(90), said)
+            self.assertTrue(telling.stdout.readline())
+        telling.stdout.close()
+        said = telling.stderr.read()
+        telling.stderr.close()
+        self.assertEqual(128 + signal.SIGPIPE, telling.wait(90), said)
         self.assertNotIn("Traceback", said)
         self.assertNotIn("kept", said)
         self.nothing_is_left()
+
+
+class LastScene(unittest.TestCase):
+    def test_a_cut_report_shows_what_fails_or_is_unknown_and_counts_the_rest(self):
+        report = ["network", "-------", "- links", "    no link", "× MTU    mtu-interface", "    ens0: 1500", "      fix: 9000", "√ ports", "",
+                  "time", "----", "? clock", "    nobody knows", "‼ drops", "Ready: no."]
+        self.assertEqual(["× MTU    mtu-interface", "    ens0: 1500", "      fix: 9000", "? clock", "    nobody knows", "‼ drops",
+                          "… 7 more lines about what passes or is not judged", "Ready: no."], story.worst_first(report))
+        self.assertEqual([], story.worst_first([]))
 
 
 if __name__ == "__main__":
