@@ -218,7 +218,7 @@ done
 
 step "run: exit code passed on, plane gone, also when it is killed"
 cat >"${dir}.probe" <<'PROBE'
-[[ $(kubectl get --raw /readyz) == ok ]] && printf '%s\n' "$VERL_PLANE_DIR" >"$1" && cp "$VERL_PLANE_DIR"/run/etcd.pid "$1.pid"
+[[ $(kubectl get --raw /readyz) == ok ]] && printf '%s\n' "$VERL_PLANE_DIR" >"$1" && printf '%s\n' "$$" >"$1.command" && cp "$VERL_PLANE_DIR"/run/etcd.pid "$1.pid"
 [[ -z ${2:-} ]] || exec sleep "$2"
 exit 7
 PROBE
@@ -245,8 +245,10 @@ for signal in TERM KILL; do
   wait "$runner" 2>/dev/null || code=$?
   ((code >= 128)) || fail "run returned $code after $signal"
   eventually 40 "nothing is left after SIG$signal" test ! -e "$(<"$dir.seen")"
-  read -r pid _ <"$dir.seen.pid"
-  [[ ! -e /proc/$pid ]] || [[ $(awk '{print $3}' "/proc/$pid/stat") == Z ]] || fail "etcd runs after SIG$signal"
+  for of in pid command; do
+    read -r pid _ <"$dir.seen.$of"
+    [[ ! -e /proc/$pid ]] || [[ $(awk '{print $3}' "/proc/$pid/stat") == Z ]] || fail "etcd or the command, process $pid, runs after SIG$signal"
+  done
   if grep -q "logs are kept" "$dir.err"; then fail "SIG$signal kept logs: $(<"$dir.err")"; fi
   [[ $signal == KILL ]] || grep -qx "cleaning up…" "$dir.err" || fail "SIG$signal: nothing says what takes its time: $(<"$dir.err")"
   rm -f "$dir.seen.pid"

@@ -104,8 +104,8 @@ plane_run() {
 
 # run_recorded D COMMAND...: notes the command's process, so that the guard can end it too.
 run_recorded() {
-  local dir=$1
-  printf '%s %s\n' "$BASHPID" "$(start_time "$BASHPID")" >"$dir/run/command.pid"
+  local dir=$1 pid=$BASHPID # inside $(…) it would be another, begun later
+  printf '%s %s\n' "$pid" "$(start_time "$pid")" >"$dir/run/command.pid"
   with_plane_env "$@"
 }
 
