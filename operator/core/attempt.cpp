@@ -240,7 +240,9 @@ class Judge {
   static std::string failed_init(const Pod& pod) {
     const auto found = std::find_if(pod.containers.begin(), pod.containers.end(),
                                     [](const ContainerState& c) { return c.init && c.exit_code.value_or(0) != 0; });
-    return found == pod.containers.end() ? "" : fmt::format("; init container {} ended with exit code {}", found->name, *found->exit_code);
+    if (found == pod.containers.end()) return "";
+    const Word said = word_of(found->termination_message, "verl.run/ray", kRayReasons);
+    return fmt::format("; init container {} ended with exit code {}{}", found->name, *found->exit_code, said.message.empty() ? "" : ": " + said.message);
   }
 
   bool pods_ended() {
@@ -402,7 +404,7 @@ class Judge {
       end(AttemptState::Refused, "RunningDeadline", fmt::format("the trainer ran for more than {} s", deadlines_.running->count()));
       return verdict_;
     }
-    end(AttemptState::Running, "Running", fmt::format("the trainer runs on {} nodes", placement_.ranks.size()));
+    end(AttemptState::Running, "Running", fmt::format("the trainer runs on {} node{}", placement_.ranks.size(), placement_.ranks.size() == 1 ? "" : "s"));
     return verdict_;
   }
 

@@ -278,8 +278,9 @@ class Chooser {
   std::string describe_placement(const api::Placement& placement) const {
     std::vector<std::string> names;
     for (const api::RankPlacement& rank : placement.ranks) names.push_back(rank.node);
-    if (level_names_.empty()) return fmt::format("{} nodes: {}", names.size(), join_some(names, 8));
-    return fmt::format("{} nodes in {} {}{} ({}), {} cross-{} edges{}: {}", names.size(), placement.racks, level_names_[reported_level()],
+    const std::string nodes = fmt::format("{} node{}", names.size(), names.size() == 1 ? "" : "s");
+    if (level_names_.empty()) return fmt::format("{}: {}", nodes, join_some(names, 8));
+    return fmt::format("{} in {} {}{} ({}), {} cross-{} edges{}: {}", nodes, placement.racks, level_names_[reported_level()],
                        placement.racks == 1 ? "" : "s", join_some(placement.domains, 4), placement.cross_rack_edges, level_names_[reported_level()],
                        placement.racks_proven && placement.edges_proven ? ", both proven fewest" : "", join_some(names, 8));
   }

@@ -2,23 +2,24 @@
 
 #include <algorithm>
 
+#include "api/check_catalogue.h"
+#include "operator/core/readiness.h"
+
 namespace verl::core {
 namespace {
 
-// What is wrong or unknown is quoted in verdicts, word for word. Of the rest only counts that it was looked at, and of what
-// was skipped that the finding says why.
-std::vector<Finding> kept_findings(std::vector<Finding> findings) {
+// What is wrong or unknown is quoted in verdicts, word for word. Of the rest only counts that it was answered.
+void keep_findings(api::NodeReadinessStatus& status) {
   std::vector<Finding> kept;
-  for (Finding& finding : findings) {
-    if (finding.verdict != Verdict::Fail && finding.verdict != Verdict::Unknown) {
-      finding = Finding{.check = std::move(finding.check), .verdict = finding.verdict,
-                        .message = finding.verdict == Verdict::Skipped ? std::move(finding.message) : std::string()};
-      if (std::find(kept.begin(), kept.end(), finding) != kept.end()) continue;
+  for (Finding& finding : status.findings) {
+    if (finding.verdict == Verdict::Fail || finding.verdict == Verdict::Unknown || api::find_check(finding.check) == nullptr) {
+      kept.push_back(std::move(finding));
+    } else if (is_answer(finding)) {
+      status.answered |= api::answered_bit(finding.check);
     }
-    kept.push_back(std::move(finding));
   }
   kept.shrink_to_fit();
-  return kept;
+  status.findings = std::move(kept);
 }
 
 // The interface of control traffic and the smallest MTU of the fabric are asked for, in the order of the report.
@@ -43,7 +44,7 @@ std::vector<api::InterfaceStatus> kept_interfaces(const std::vector<api::Interfa
 
 api::NodeReadiness kept(api::NodeReadiness report) {
   api::NodeReadinessStatus& status = report.status;
-  status.findings = kept_findings(std::move(status.findings));
+  keep_findings(status);
   status.interfaces = kept_interfaces(status.interfaces);
   std::erase_if(status.rdma, [](const api::RdmaPortStatus& port) { return port.state != "ACTIVE"; });
   for (api::RdmaPortStatus& port : status.rdma) port.pci = {};

@@ -81,7 +81,7 @@ std::optional<NodeVerdict> disbelieved(const ClusterSnapshot& snapshot, const ap
                                                  policy.meta.name, policy.meta.generation, report.spec.policy_generation,
                                                  report.spec.policy.empty() ? "no policy" : report.spec.policy));
   }
-  if (report.status.observed_generation == 0 && report.status.findings.empty()) {
+  if (report.status.observed_generation == 0 && report.status.findings.empty() && report.status.answered == 0) {
     return unknown("NoReport", "no agent has reported yet; is the node agent running on this node?");
   }
   if (report.status.observed_generation != report.meta.generation) {
@@ -192,6 +192,8 @@ Verdict effective_verdict(const Finding& finding, const api::Expectations& expec
   broken_invariant("a CheckAction outside its enumeration");
 }
 
+bool is_answer(const Finding& finding) { return finding.verdict != Verdict::Skipped || !finding.message.empty(); }
+
 std::vector<std::string> required_checks(const api::Expectations& expectations) {
   std::vector<std::string> ids;
   for (const api::CheckEntry& entry : api::kChecks) {
@@ -220,11 +222,10 @@ NodeVerdict judge_node(const ClusterSnapshot& snapshot, const api::Node& node, c
   for (const Finding& finding : report->status.findings) collect(finding);
   for (const Finding& finding : fleet) collect(finding);
   for (const std::string& id : required_checks(choice.policy->spec.expectations)) {
-    // "Does not apply here" is an answer too, as long as it says why: InfiniBand ports have no RoCE MTU.
-    const bool reported = std::any_of(report->status.findings.begin(), report->status.findings.end(), [&](const Finding& f) {
-      return f.check == id && (f.verdict != Verdict::Skipped || !f.message.empty());
-    });
-    if (!reported) {
+    const std::vector<Finding>& findings = report->status.findings;
+    const bool answered = (report->status.answered & api::answered_bit(id)) != 0 ||
+                          std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.check == id && is_answer(f); });
+    if (!answered) {
       bad.push_back(Finding{.check = id, .verdict = Verdict::Unknown, .wanted = "a finding",
                             .message = "the report says nothing about it; the agent may be older than the policy"});
     }

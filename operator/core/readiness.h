@@ -56,7 +56,10 @@ Verdict effective_verdict(const Finding& finding, const api::Expectations& expec
 std::optional<NodeVerdict> disbelieved(const ClusterSnapshot& snapshot, const api::Node& node, const api::NodeReadiness& report,
                                        const api::ReadinessPolicy& policy);
 
-// The checks that a report must answer under these expectations: all that block. "Does not apply here, because" is an answer.
+// "Does not apply here" answers a check too, as long as it says why: InfiniBand ports have no RoCE MTU.
+bool is_answer(const Finding& finding);
+
+// The checks that a report must answer under these expectations: all that block.
 std::vector<std::string> required_checks(const api::Expectations& expectations);
 
 // One verdict for one node. `fleet` are findings about the node that only a comparison with others can make.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "api/node_readiness.h"
@@ -36,9 +37,17 @@ inline constexpr std::array kChecks{
     CheckEntry{"numa-topology", "host", "NUMA nodes are all there, each GPU near an RDMA device", CheckAction::Block},
 };
 
+static_assert(kChecks.size() <= 32, "NodeReadinessStatus::answered has a bit for each");
+
 inline const CheckEntry* find_check(std::string_view id) {
   const auto found = std::find_if(kChecks.begin(), kChecks.end(), [&](const CheckEntry& entry) { return entry.id == id; });
   return found == kChecks.end() ? nullptr : &*found;
+}
+
+// The bit of a check in NodeReadinessStatus::answered; none for a check that is not in the catalogue.
+inline std::uint32_t answered_bit(std::string_view id) {
+  const CheckEntry* entry = find_check(id);
+  return entry == nullptr ? 0 : std::uint32_t{1} << (entry - kChecks.data());
 }
 
 // What the policy says of a check, or else its default. A check that nobody knows blocks: it was made for a reason.

@@ -126,6 +126,7 @@ struct NodeReadinessStatus {
   std::string agent_version{};
   std::optional<Timestamp> observed_at{};  // the agent's own clock: for people, never for freshness
   std::vector<Finding> findings{};         // at most 128
+  std::uint32_t answered{0};               // never on the wire: checks whose harmless findings the operator has dropped (answered_bit)
   std::vector<InterfaceStatus> interfaces{};
   std::vector<RdmaPortStatus> rdma{};
   ClockStatus clock{};
