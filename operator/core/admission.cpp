@@ -108,7 +108,9 @@ std::optional<AdmissionProblem> spec_problem(const Config& config, const api::Ve
 }
 
 std::optional<AdmissionProblem> memory_problem(const ClusterSnapshot& snapshot, const api::VerlJob& job) {
-  const bool by_policy = std::any_of(snapshot.policies.begin(), snapshot.policies.end(), [](const auto& p) { return p->spec.memory_per_gpu.has_value(); });
+  const bool by_policy = std::any_of(snapshot.policies.begin(), snapshot.policies.end(), [](const auto& p) {
+    return p->spec.memory_per_gpu.has_value() || !p->unreadable.empty();  // what cannot be read may say it
+  });
   if (by_policy || snapshot.policies.empty()) return std::nullopt;
   for (size_t i = 0; i < job.spec.pools.size(); ++i) {
     if (template_resources(job.spec.pools[i].template_json).memory) continue;

@@ -241,8 +241,8 @@ class Judge {
     const auto found = std::find_if(pod.containers.begin(), pod.containers.end(),
                                     [](const ContainerState& c) { return c.init && c.exit_code.value_or(0) != 0; });
     if (found == pod.containers.end()) return "";
-    const Word said = word_of(found->termination_message, "verl.run/ray", kRayReasons);
-    return fmt::format("; init container {} ended with exit code {}{}", found->name, *found->exit_code, said.message.empty() ? "" : ": " + said.message);
+    const std::string words = shorten(escape_controls(found->termination_message), 300);
+    return fmt::format("; init container {} ended with exit code {}{}", found->name, *found->exit_code, words.empty() ? "" : ": " + words);
   }
 
   bool pods_ended() {
@@ -296,15 +296,17 @@ class Judge {
     return verdict_;
   }
 
-  // The scheduler's words about the pod's own claims (missing, being deleted, unbound), not about a node's volumes.
+  // The scheduler's words about the pod's own claims (missing, being deleted, unbound, bound to nothing). That a node offers no volume
+  // to bind, or one elsewhere, is that node's matter: another may have it.
   static bool is_about_a_claim(const std::string& why) {
-    return why.find("persistentvolumeclaim") != std::string::npos || why.find("unbound immediate PersistentVolumeClaims") != std::string::npos;
+    constexpr std::array<std::string_view, 3> kWords{"persistentvolumeclaim", "unbound immediate PersistentVolumeClaims", "bound to non-existent pv"};
+    return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view words) { return why.find(words) != std::string::npos; });
   }
 
   bool unbound() {
     std::vector<std::string> waiting;
-    std::vector<NodeFault> late;
     std::string late_sentence;
+    std::string claim_sentence;
     std::string first;
     for (const RankPlacement& rank : placement_.ranks) {
       const Pod& pod = *pod_of(rank);
@@ -316,15 +318,16 @@ class Judge {
       if (first.empty() && scheduled != nullptr && !scheduled->message.empty()) first = ": " + words;
       if (!overdue(pod.meta.created, deadlines_.bind)) continue;
       const std::string sentence = fmt::format("{} was not bound within {} s: {}", place(rank), deadlines_.bind.count(), words);
-      // No node is at fault where a claim is, and no other node would do better.
-      if (is_about_a_claim(why)) return end(AttemptState::Waits, "VolumeClaimNotBound", sentence);
-      late.push_back({rank.node, "NotBound"});
-      if (late.size() == 1) late_sentence = sentence;
+      if (is_about_a_claim(why)) {
+        if (claim_sentence.empty()) claim_sentence = sentence;
+        continue;
+      }
+      verdict_.rejected.push_back({rank.node, "NotBound"});
+      if (late_sentence.empty()) late_sentence = sentence;
     }
-    if (!late.empty()) {
-      verdict_.rejected = std::move(late);
-      return end(AttemptState::FailedByUs, "NotBound", late_sentence);
-    }
+    if (!late_sentence.empty()) return end(AttemptState::FailedByUs, "NotBound", late_sentence);
+    // No node is at fault where a claim is, and no other node would do better.
+    if (!claim_sentence.empty()) return end(AttemptState::Waits, "VolumeClaimNotBound", claim_sentence);
     return !waiting.empty() &&
            end(AttemptState::Starting, "Binding", fmt::format("waits for the scheduler to bind pods on {}{}", join_some(waiting, 8), first));
   }

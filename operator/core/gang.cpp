@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <cctype>
+#include <map>
 #include <set>
 
 #include "base/text.h"
@@ -55,6 +55,7 @@ class Chooser {
       if (const auto too_large = beyond_every_node()) {
         decision_.reason = "NoNodeLargeEnough";
         decision_.message = *too_large;
+        decision_.smallest_change.clear();
       }
     }
     return std::move(decision_);
@@ -103,17 +104,18 @@ class Chooser {
   std::optional<std::string> beyond_every_node() const {
     if (nodes_.empty()) return std::nullopt;
     for (const PoolFacts& facts : pools_) {
-      const fit::PodNeeds needs = needs_of(snapshot_.config, facts, facts.nominal, 0);
-      std::vector<std::pair<std::string, std::int64_t>> asked(needs.requests.begin(), needs.requests.end());
-      // GPUs first: what else is too much may follow from them.
-      std::stable_partition(asked.begin(), asked.end(), [&](const auto& one) { return one.first == snapshot_.config.gpu_resource; });
+      // Only what the job itself says: other amounts depend on the node and its policy.
+      const TemplateResources own = template_resources(facts.pool->template_json);
+      std::vector<std::pair<std::string, std::int64_t>> asked{{snapshot_.config.gpu_resource, std::int64_t{facts.pool->gpus_per_node} * 1000}};
+      if (own.memory) asked.emplace_back("memory", *own.memory);
+      if (own.cpu) asked.emplace_back("cpu", *own.cpu);
       for (const auto& [resource, wanted] : asked) {
         std::int64_t most = 0;
         for (const api::Node* node : nodes_) {
           const auto found = node->allocatable.find(resource);
           if (found != node->allocatable.end()) most = std::max(most, found->second);
         }
-        if (wanted <= most) continue;
+        if (wanted <= most || most == 0) continue;  // none at all: device plugins may be starting
         return fmt::format("a pod of pool {} asks for {} of {}, and the largest node has {} in all. Waiting does not help: ask for less, or add such nodes.",
                            facts.pool->name, fit::shown(resource, wanted), resource, fit::shown(resource, most));
       }

@@ -13,6 +13,7 @@ namespace verl::core {
 namespace {
 
 constexpr Seconds kAskAgain{60};        // a refused dry run, a full quota, a missing class
+constexpr Seconds kRareTries{1800};
 constexpr Seconds kLinger{30};          // pods of a finished job end by themselves; then they are deleted
 constexpr Seconds kLookAgain{300};      // a waiting job is looked at this often even if nothing changes
 
@@ -181,6 +182,13 @@ class Planner {
     warning_ = true;
   }
 
+  // A volume claim that was missing may be there by now, but each try holds nodes: the pause is as long as it has been tried so far.
+  std::optional<Timestamp> claim_looked_for_again(Timestamp since) const {
+    const api::Condition* found = api::find_condition(job_.status.conditions, "PlacementFound");
+    if (status_.attempts.last_reason != "VolumeClaimNotBound" || found == nullptr) return std::nullopt;
+    return found->last_transition + std::clamp(std::chrono::duration_cast<Seconds>(found->last_transition - since), kAskAgain, kRareTries);
+  }
+
   void queued() {
     auto fault = spec_problem(in_.snapshot.config, job_, host_paths(in_.snapshot));
     if (!fault) fault = memory_problem(in_.snapshot, job_);
@@ -189,23 +197,33 @@ class Planner {
       return settle({.stage = Stage::Failed, .phase = "Failed", .reason = fault->reason, .message = fault->message});
     }
     if (!status_.queued_at) status_.queued_at = now_;
+    // How the last attempt ended says nothing about a spec that was changed since.
+    if (job_.status.observed_generation != job_.meta.generation) status_.attempts.last_reason.clear();
     const Timestamp since = *status_.queued_at;
     if (job_.spec.deadlines.queued) {
       const Timestamp deadline = since + *job_.spec.deadlines.queued;
       if (now_ >= deadline) {
         return finish(Stage::Failed, "Failed", "QueuedDeadline",
-                      fmt::format("no place was found within {} s; last reason: {}", job_.spec.deadlines.queued->count(), job_.status.reason));
+                      fmt::format("it could not be started within {} s; last reason: {}", job_.spec.deadlines.queued->count(), job_.status.reason));
       }
       requeue(deadline);
     }
     if (!stale_.empty()) return wait("WaitingForPodsToEnd", leftovers() + "; the next attempt starts when they are gone", std::nullopt);
-    // What was missing may be there by now; it is tried again after a while, for each try holds nodes.
-    if (job_.status.attempts.last_reason == "VolumeClaimNotBound" && job_.status.queued_at && now_ < *job_.status.queued_at + kAskAgain) {
-      return hindered("VolumeClaimNotBound", job_.status.attempts.last_message, *job_.status.queued_at + kAskAgain);
+    if (const auto sentence = unreadable_pods()) return hindered("PodUnreadable", *sentence, now_ + kAskAgain);
+    if (const auto again = claim_looked_for_again(since); again && now_ < *again) {
+      return hindered("VolumeClaimNotBound", job_.status.attempts.last_message, *again);
     }
     if (const auto problem = priority_problem(in_.snapshot, job_)) return hindered(problem->reason, problem->message, now_ + kAskAgain);
     if (!dry_run_passed()) return;
     place(since);
+  }
+
+  // What such a pod takes, and where, is not known, so nobody is given nodes beside it.
+  std::optional<std::string> unreadable_pods() const {
+    const std::vector<std::string>& pods = in_.snapshot.unreadable_pods;
+    if (pods.empty()) return std::nullopt;
+    return fmt::format("what {} {} of its node cannot be read, so no node is given away while {} there: {}", pods.size() == 1 ? "this pod" : "these pods",
+                       pods.size() == 1 ? "takes" : "take", pods.size() == 1 ? "it is" : "they are", join_some(pods, 4));
   }
 
   // "2 pods of an earlier attempt are still there: a-1-0 on n00, a-1-1 on n01", and what to do about those that overstay.
@@ -295,10 +313,18 @@ class Planner {
         }
         if (const DryRun* refusal = refused_since(placement.decided)) {
           if (current_.empty()) return withdraw(refusal->refusal_reason, refusal->refusal_message);
+          // A stranger's pod in the way is no fault of nodes; the next attempt's pods have other names.
+          if (refusal->refusal_reason == "PodNameTaken") {
+            return next_attempt({.state = AttemptState::Waits, .reason = refusal->refusal_reason, .message = refusal->refusal_message});
+          }
           return failed_by_us({.state = AttemptState::FailedByUs, .reason = refusal->refusal_reason, .message = refusal->refusal_message});
         }
         if (current_.empty() && now_ >= placement.decided + kCreateWithin) {
           return withdraw("PodsNotCreated", fmt::format("none of its {} pods could be created within {} s", placement.ranks.size(), kCreateWithin.count()));
+        }
+        if (const auto sentence = unreadable_pods()) {
+          requeue(now_ + kAskAgain);
+          return settle({.stage = Stage::Waiting, .phase = "Starting", .reason = "PodUnreadable", .message = *sentence, .placed = true});
         }
         create_pods(placement, verdict);
         return settle({.stage = Stage::Waiting, .phase = "Starting", .reason = verdict.reason, .message = verdict.message, .placed = true});
@@ -355,7 +381,7 @@ class Planner {
     status_.started_at.reset();
     status_.head_address.clear();
     status_.ready = fmt::format("0/{}", status_.nodes);
-    status_.queued_at = now_;
+    if (verdict.state != AttemptState::Waits) status_.queued_at = now_;
     settle({.stage = Stage::Recovering, .phase = "Recovering", .reason = verdict.reason,
             .message = fmt::format("attempt {} ended: {}", status_.attempts.started, verdict.message)});
   }

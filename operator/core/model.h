@@ -45,7 +45,7 @@ struct DryRun {
   Timestamp asked{};  // a refusal is asked again after a while
   std::string pool{};
   bool allowed{false};
-  std::string refusal_reason{};   // PodSecurityForbids, PodMutated, DryRunRefused
+  std::string refusal_reason{};   // PodSecurityForbids, PodMutated, PodRefused, PodNameTaken
   std::string refusal_message{};
   api::Resources requests{};      // effective, from the returned object
   std::int32_t priority{0};

@@ -10,12 +10,6 @@
 namespace verl::core {
 namespace {
 
-// A placement that is written down, or pods that are made.
-bool takes_nodes(const api::VerlJob& job, const Plan& plan) {
-  if (plan.status && plan.status->placement && !job.status.placement) return true;
-  return std::any_of(plan.actions.begin(), plan.actions.end(), [](const Action& a) { return std::holds_alternative<CreatePods>(a); });
-}
-
 bool ours(const api::VerlJob& job) { return job.spec.managed_by == "verl.run/verl-operator"; }
 
 }  // namespace
@@ -51,15 +45,15 @@ Round plan_round(const ClusterSnapshot& snapshot) {
     ledger.promise(job->meta.name_space, rank_needs(snapshot, ledger, *job, sent->second), {});
   }
 
-  // First what is certain: pods are in the ledger already, the rest of a gang that has some pods belongs to it.
+  // First what is certain: pods are in the ledger already, the rest of a gang that has some pods, or may have them, belongs to it.
   std::map<std::string_view, std::string> withdrawn;  // job UID → why
   std::map<std::string_view, std::vector<RankNeeds>> needs;
-  for (const bool with_pods : {true, false}) {
+  for (const bool certain : {true, false}) {
     for (const api::VerlJob* job : order) {
       if (!job->status.placement || job->status.finished_at || job->meta.deleted) continue;
-      const bool has_pods = !current_pods(pods_of, *job).empty();
-      if (has_pods != with_pods) continue;
-      if (!has_pods && !is_true(job->status, "PodsCreated") && !snapshot.held.contains(job->meta.uid)) {
+      const bool may_have_pods = !current_pods(pods_of, *job).empty() || is_true(job->status, "PodsCreated") || snapshot.held.contains(job->meta.uid);
+      if (may_have_pods != certain) continue;
+      if (!certain) {
         // Two placements may overlap when a leader wrote the later one from an old view; the later in queue order gives way.
         std::string problem = placement_problem(snapshot, ledger, round.verdicts, *job);
         if (!problem.empty()) {
@@ -93,9 +87,8 @@ Round plan_round(const ClusterSnapshot& snapshot) {
     }
     const Plan& plan = planned.plan;
     const bool something = !plan.actions.empty() || plan.status || plan.requeue_after;
-    const bool blind = !snapshot.unreadable_pods.empty() && takes_nodes(*job, plan);
     // A held job is not acted on, but keeps its place: what it would be given is not given to those behind it.
-    if (something && !blind && !held) round.plans.push_back(std::move(planned.plan));
+    if (something && !held) round.plans.push_back(std::move(planned.plan));
   }
   return round;
 }

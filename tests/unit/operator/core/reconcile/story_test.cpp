@@ -346,6 +346,17 @@ TEST(Story, AHigherPriorityKeepsAnOverlappingPlacementAgainstAnOlderJob) {
   EXPECT_TRUE(sim.job("new").status.placement);
 }
 
+TEST(Story, AJobThatMayHavePodsKeepsItsNodesAgainstAnOldLeadersPlacement) {
+  Simulation sim = placed(1, 2, 2);
+  api::VerlJob& urgent = add_job(sim.world, "new", 2);
+  urgent.spec.priority_class = "urgent";
+  urgent.status.placement = sim.job("a").status.placement;
+  sim.world.held = {"job-a"};  // its pods were just made and are not seen yet
+  sim.round();
+  EXPECT_TRUE(sim.job("a").status.placement);
+  EXPECT_FALSE(sim.job("new").status.placement);
+}
+
 TEST(Story, APodRefusedBeforeAnyWasMadeSendsTheJobBackToTheQueue) {
   Simulation sim = placed(1, 2, 2);
   sim.world.dry_runs["job-a"] = {{.job_generation = 1, .asked = sim.world.now, .refusal_reason = "PodRefused", .refusal_message = "exceeded quota"}};
@@ -439,6 +450,8 @@ TEST(Story, NobodyIsGivenNodesBesideAPodThatCannotBeRead) {
   sim.world.unreadable_pods = {"other/odd"};
   sim.settle();
   EXPECT_FALSE(sim.job("a").status.placement);
+  EXPECT_EQ(sim.job("a").status.reason, "PodUnreadable");
+  EXPECT_THAT(condition(sim.job("a").status, "Ready").message, HasSubstr("other/odd"));
   sim.world.unreadable_pods.clear();
   sim.settle();
   EXPECT_TRUE(sim.job("a").status.placement);
@@ -541,7 +554,7 @@ TEST(Story, AJobWaitsInTheQueueForNoLongerThanItsDeadline) {
   sim.advance(Seconds{1});
   sim.settle();
   EXPECT_EQ(sim.job("a").status.reason, "QueuedDeadline");
-  EXPECT_EQ(condition(sim.job("a").status, "Ready").message, "no place was found within 600 s; last reason: ShortOfNodes");
+  EXPECT_EQ(condition(sim.job("a").status, "Ready").message, "it could not be started within 600 s; last reason: ShortOfNodes");
 }
 
 TEST(Story, HalvesOfANodeGoToTwoJobsThoughADaemonTookACore) {
@@ -628,9 +641,48 @@ TEST(Story, AMissingVolumeClaimCostsNeitherRestartsNorNodes) {
   EXPECT_EQ(sim.job("a").status.attempts.infrastructure_restarts, 0);
   EXPECT_THAT(sim.job("a").status.rejected_nodes, IsEmpty());
   EXPECT_FALSE(sim.job("a").status.placement) << "it waits without holding nodes";
-  sim.advance(Seconds{60});
+  sim.advance(Seconds{59});
+  sim.settle();
+  EXPECT_FALSE(sim.job("a").status.placement);
+  sim.advance(Seconds{1});
   sim.settle();
   EXPECT_TRUE(sim.job("a").status.placement);
+
+  // Each pause is as long as it has been tried so far, unless the spec changes; the queued deadline counts on.
+  sim.advance(Seconds{60});
+  unschedulable();
+  sim.remove_deleted();
+  sim.advance(Seconds{150});
+  sim.settle();
+  EXPECT_FALSE(sim.job("a").status.placement);
+  ++sim.job("a").meta.generation;
+  sim.settle();
+  EXPECT_TRUE(sim.job("a").status.placement);
+  EXPECT_EQ(sim.job("a").status.queued_at, kStart);
+}
+
+TEST(Story, AClaimDoesNotHideANodeThatRefused) {
+  Simulation sim = placed(1, 4, 2);
+  sim.settle();
+  sim.pod("a-1-0").conditions = {{.type = "PodScheduled", .status = api::ConditionStatus::False, .message = R"(persistentvolumeclaim "data" not found)"}};
+  sim.pod("a-1-1").conditions = {{.type = "PodScheduled", .status = api::ConditionStatus::False, .message = "1 node(s) had untolerated taint"}};
+  sim.advance(Seconds{60});
+  sim.settle();
+  EXPECT_EQ(sim.job("a").status.attempts.last_reason, "NotBound");
+  ASSERT_EQ(sim.job("a").status.rejected_nodes.size(), 1U);
+  EXPECT_EQ(sim.job("a").status.rejected_nodes[0].node, "n01");
+}
+
+TEST(Story, AStrangersPodInMidGangCostsNoRestart) {
+  Simulation sim = placed(1, 2, 2);
+  sim.job("a").spec.recovery.infrastructure_restarts = 0;
+  sim.round();
+  sim.world.pods.erase("rl/a-1-1");
+  sim.world.dry_runs["job-a"] = {{.job_generation = 1, .asked = sim.world.now, .refusal_reason = "PodNameTaken", .refusal_message = "pod rl/a-1-1 is a stranger's"}};
+  sim.round();
+  EXPECT_FALSE(sim.job("a").status.placement);
+  EXPECT_NE(sim.job("a").status.phase, "Failed");
+  EXPECT_EQ(sim.job("a").status.attempts.infrastructure_restarts, 0);
 }
 
 TEST(Story, ALevelThatNoNodeIsLabelledWithCastsNoDoubt) {
