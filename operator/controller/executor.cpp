@@ -46,6 +46,9 @@ std::string left_by_others(const std::string& sent, const std::string& answer) {
   return json{{"metadata", {{"resourceVersion", there.value("/metadata/resourceVersion"_json_pointer, "")}}}, {"status", gone}}.dump();
 }
 
+// Too busy, or not there behind a proxy: the next request fares no better. A 500 may concern one namespace alone, whose webhook is down.
+bool nobody_is_served(int http_status) { return http_status == 429 || (http_status >= 502 && http_status <= 504); }
+
 // Runs `work(i)` for i in [0, count) on at most `width` threads and returns when all are done.
 template <class Work>
 void in_parallel(std::size_t count, int width, Work work) {
@@ -95,7 +98,7 @@ class Executor::Writer {
                      : answer.status.code == 404 ? Outcome::Gone
                      : answer.status.code == 403 || answer.status.code == 422 || answer.status.code == 400 ? Outcome::Refused
                                                                                                            : Outcome::Unknown;
-    unavailable_ = unavailable_ || answer.outcome == Outcome::Unknown;
+    unavailable_ = unavailable_ || nobody_is_served(answer.status.code);
     const bool expected = answer.outcome == Outcome::Gone || (may_exist && kube::is_already_exists(answer.status));
     if (!expected) say(fmt::format("{}: {}", what, kube::summary(answer.status)));
     return answer;
@@ -114,7 +117,7 @@ class Executor::Writer {
       const auto request = kube::create_request({.resource = kPods, .name_space = job.meta.name_space}, manifest, {.field_manager = kManager, .dry_run = true});
       const auto reply = parts_.api.send(request, stop_);
       if (!reply || reply->status >= 500 || reply->status == 429) {
-        unavailable_ = true;
+        unavailable_ = unavailable_ || !reply || nobody_is_served(reply->status);
         say(fmt::format("dry run of a pod of {}/{}: {}", job.meta.name_space, job.meta.name, reply ? fmt::format("HTTP {}", reply->status) : reply.error().message));
         return false;
       }

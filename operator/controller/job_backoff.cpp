@@ -12,10 +12,6 @@ void JobBackoff::failed(const std::string& job_uid, kube::Instant now) {
   wait.until = now + pause_after(wait.failures);
 }
 
-void JobBackoff::keep_only(const std::function<bool(const std::string& job_uid)>& exists) {
-  std::erase_if(waits_, [&](const auto& entry) { return !exists(entry.first); });
-}
-
 kube::Instant::duration JobBackoff::left(const std::string& job_uid, kube::Instant now) const {
   const auto wait = waits_.find(job_uid);
   return wait == waits_.end() ? kube::Instant::duration::zero() : std::max(wait->second.until - now, kube::Instant::duration::zero());

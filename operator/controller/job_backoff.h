@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <functional>
 #include <map>
 #include <string>
 
@@ -16,7 +15,10 @@ class JobBackoff final {
  public:
   void failed(const std::string& job_uid, kube::Instant now);
   void went_well(const std::string& job_uid) { waits_.erase(job_uid); }
-  void keep_only(const std::function<bool(const std::string& job_uid)>& exists);
+  template <class Exists>
+  void keep_only(Exists exists) {
+    std::erase_if(waits_, [&](const auto& entry) { return !exists(entry.first); });
+  }
 
   // Zero: it may be tried now.
   kube::Instant::duration left(const std::string& job_uid, kube::Instant now) const;

@@ -16,7 +16,6 @@ using namespace std::chrono_literals;
 constexpr auto kBurst = 50ms;
 // Heartbeats grow old without an event, so nothing may be left alone for longer than this.
 constexpr Seconds kLongest{10};
-const std::string kReportWrites = "reports";  // stands among jobs' UIDs where writes of reports are left alone for a while
 
 }  // namespace
 
@@ -101,12 +100,16 @@ void Loop::round(const std::stop_token& stop) {
     parts_.metrics.add("controller_runtime_reconcile_total", "Reconciles by result.",
                        {{"controller", "verljob"}, {"result", written.failed ? "error" : plan.requeue_after ? "requeue_after" : "success"}});
   }
-  if (!round.reports.empty() && !stop.stop_requested() && !must_wait(kReportWrites, began)) {
+  // One report that is refused again and again must not slow those of other nodes, nor be written at the rate of events.
+  if (!round.reports.empty() && !stop.stop_requested() && began >= reports_again_) {
     const Written written = parts_.executor.run(round.reports, view, stop);
-    remember(kReportWrites, written);
+    if (written.failed) {
+      reports_again_ = parts_.clock.steady() + pause_after(1);
+      next_look_ = std::min(next_look_, pause_after(1));
+    }
     unavailable = unavailable || written.unavailable;
   }
-  backoff_.keep_only([&](const std::string& uid) { return uid == kReportWrites || jobs.contains(uid); });
+  backoff_.keep_only([&](const std::string& uid) { return jobs.contains(uid); });
   // A dry run's answer is in no cache: look again at once. An apiserver that does not answer gets a growing pause.
   if (asked) next_look_ = Seconds{0};
   failures_ = unavailable ? std::min(failures_ + 1, 5) : 0;

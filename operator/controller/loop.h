@@ -54,6 +54,7 @@ class Loop final {
   Seconds pause_{0};  // while the apiserver does not answer
   int failures_{0};
   JobBackoff backoff_{};
+  kube::Instant reports_again_{};  // when reports may be written after one was refused
 };
 
 }  // namespace verl::controller

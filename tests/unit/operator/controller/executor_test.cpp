@@ -354,5 +354,18 @@ TEST(Executor, AStrangersPodReachesTheJobAsAConditionAndIsPassedOver) {
   EXPECT_TRUE(sim.world.pods.contains("rl/qwen-2-0"));
 }
 
+TEST(Executor, OnlyAnApiserverThatServesNobodyIsCalledUnavailable) {
+  for (const auto& [code, unavailable] : std::map<int, bool>{{403, false}, {409, false}, {413, false}, {422, false}, {429, true}, {500, false}, {503, true}, {504, true}}) {
+    Bench bench;
+    const int status = code;
+    bench.cluster().answer([status](const kube::Request&) { return refusal(status, "Reason", "why"); });
+    const Written by_status = bench.run(plan_of({}));
+    EXPECT_EQ(by_status.failed, true) << code;
+    EXPECT_EQ(by_status.unavailable, unavailable) << code;
+    if (code < 500) continue;  // a refused dry run is an answer
+    EXPECT_EQ(bench.run(plan_of({core::DryRunPods{.pods = {{"main", "{}"}}}})).unavailable, unavailable) << code;
+  }
+}
+
 }  // namespace
 }  // namespace verl::controller
