@@ -24,11 +24,13 @@ Reading<PacketCounters> counters_of(const host::Host& host, const std::string& b
   return sum;
 }
 
-Interface observe_one(const host::Host& host, const std::string& name) {
+Reading<Interface> observe_one(const host::Host& host, const std::string& name) {
   const std::string base = fmt::format("{}/{}", kNet, name);
   Interface out;
   out.name = name;
   const auto device = host.read_link(base + "/device");
+  // Which device it is decides whether it carries a rail; an interface that cannot be told must not be taken for a virtual one.
+  if (!device && device.error().code != ErrorCode::NotFound) return tl::unexpected(device.error().message);
   out.physical = device.has_value();
   out.pci = link_name(host, base + "/device").value_or("");
   // A virtio or other non-PCI bus has names of its own.
@@ -42,6 +44,7 @@ Interface observe_one(const host::Host& host, const std::string& name) {
   if (const auto numa = read_number(host, base + "/device/numa_node")) out.numa_node = *numa;
   if (out.physical) {
     const auto rdma = host.list_dir(base + "/device/infiniband");
+    if (!rdma && rdma.error().code != ErrorCode::NotFound) return tl::unexpected(rdma.error().message);
     if (rdma && !rdma->empty()) out.rdma_device = rdma->front();
   }
   if (const auto members = host.read_file(base + "/bonding/slaves")) {
@@ -62,7 +65,9 @@ Reading<std::vector<Interface>> observe_interfaces(const host::Host& host) {
     if (name == "lo" || name == "bonding_masters") continue;
     // Overlay and pod interfaces of a busy node number hundreds and none of them carries a rail.
     if (name.starts_with("veth") || name.starts_with("cali") || name.starts_with("lxc")) continue;
-    out.push_back(observe_one(host, name));
+    auto one = observe_one(host, name);
+    if (!one) return tl::unexpected(one.error());
+    out.push_back(std::move(*one));
   }
   return out;
 }

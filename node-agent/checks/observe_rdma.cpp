@@ -40,18 +40,20 @@ Reading<std::vector<rdma::GidEntry>> observe_gids(const host::Host& host, const 
 }
 
 // The netdev that the port's GIDs belong to, or else the one of the same PCI function and port.
-std::string netdev_of(const host::Host& host, const std::string& base, const std::string& port) {
+Reading<std::string> netdev_of(const host::Host& host, const std::string& base, const std::string& port) {
   if (const auto names = host.list_dir(port + "/gid_attrs/ndevs")) {
     for (const std::string& name : *names) {
-      const auto netdev = read_text(host, port + "/gid_attrs/ndevs/" + name);
+      const auto netdev = read_text(host, port + "/gid_attrs/ndevs/" + name);  // the kernel refuses those of empty entries
       if (netdev && !netdev->empty()) return *netdev;
     }
   }
   const auto netdevs = host.list_dir(base + "/device/net");
+  // A rail whose interface is not known would have its MTU and speed judged by nobody.
+  if (!netdevs && netdevs.error().code != ErrorCode::NotFound) return tl::unexpected(netdevs.error().message);
   return netdevs && netdevs->size() == 1 ? netdevs->front() : std::string{};
 }
 
-RdmaPort observe_port(const host::Host& host, const std::string& device, const std::string& pci, std::int32_t number) {
+Reading<RdmaPort> observe_port(const host::Host& host, const std::string& device, const std::string& pci, std::int32_t number) {
   const std::string base = fmt::format("{}/{}", kClass, device);
   const std::string port = fmt::format("{}/ports/{}", base, number);
   RdmaPort out;
@@ -66,7 +68,9 @@ RdmaPort observe_port(const host::Host& host, const std::string& device, const s
   out.rate_gbps = parsed(host, port + "/rate", rdma::rate_gbps);
   out.active_mtu = reading(host.active_mtu(device, number));
   out.gids = observe_gids(host, port);
-  out.netdev = netdev_of(host, base, port);
+  const auto netdev = netdev_of(host, base, port);
+  if (!netdev) return tl::unexpected(netdev.error());
+  out.netdev = *netdev;
   return out;
 }
 
@@ -83,7 +87,11 @@ Reading<std::vector<RdmaPort>> observe_rdma(const host::Host& host) {
     const auto pci = link_name(host, fmt::format("{}/{}/device", kClass, device));
     if (!pci) return tl::unexpected(pci.error());
     for (const std::string& name : *ports) {
-      if (const auto number = parse_int<std::int32_t>(name)) out.push_back(observe_port(host, device, *pci, *number));
+      const auto number = parse_int<std::int32_t>(name);
+      if (!number) continue;
+      auto one = observe_port(host, device, *pci, *number);
+      if (!one) return tl::unexpected(one.error());
+      out.push_back(std::move(*one));
     }
   }
   return out;

@@ -36,16 +36,22 @@ Read<std::string> read_file(const std::string& path) {
   return {.value = std::move(text)};
 }
 
-std::vector<std::string> names_in(const std::string& folder) {
+// All names or none: half a list would show half a machine.
+Read<std::vector<std::string>> list(const std::string& folder) {
   constexpr size_t kMost = 4096;
   std::vector<std::string> names;
   std::error_code error;
-  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end && names.size() < kMost; at.increment(error)) {
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (names.size() == kMost) return {.trouble = folder + " holds more than " + std::to_string(kMost) + " names"};
     names.push_back(at->path().filename().string());
   }
+  if (error) return {.trouble = folder + ": " + error.message()};
   std::sort(names.begin(), names.end());
-  return names;
+  return {.value = std::move(names)};
 }
+
+// Where what is not found is missed by itself, as fewer devices than wanted.
+std::vector<std::string> names_in(const std::string& folder) { return list(folder).value.value_or(std::vector<std::string>{}); }
 
 template <class T>
 std::optional<T> number(std::string_view text, int base = 10) {
@@ -159,7 +165,9 @@ Read<std::uint64_t> processes(const std::string& root) {
 Read<std::map<int, CpuList>> numa_nodes(const std::string& root) {
   std::map<int, CpuList> nodes;
   const std::string folder = root + "/sys/devices/system/node";
-  for (const std::string& name : names_in(folder)) {
+  const auto names = list(folder);
+  if (!names.value) return {.trouble = names.trouble};
+  for (const std::string& name : *names.value) {
     const auto node = number_after(name, "node");
     if (!node) continue;
     const std::string path = folder + "/" + name + "/cpulist";

@@ -144,7 +144,7 @@ TEST(ContainerFacts, AreMissingOneByOneAndSayWhy) {
       {"a pids.max of nonsense", [](const Tree& t) { t.put("/sys/fs/cgroup/pids.max", "many\n"); },
        [](Facts& f, const std::string& root) { f.processes = {.trouble = root + "/sys/fs/cgroup/pids.max cannot be read as a number"}; }},
       {"no sysfs", [](const Tree& t) { t.remove("/sys/devices"); },
-       [](Facts& f, const std::string& root) { f.nodes = {.trouble = root + "/sys/devices/system/node shows no NUMA node"}; }},
+       [](Facts& f, const std::string& root) { f.nodes = {.trouble = root + "/sys/devices/system/node: No such file or directory"}; }},
       {"a node without its list", [](const Tree& t) { t.remove("/sys/devices/system/node/node1/cpulist"); },
        [](Facts& f, const std::string& root) { f.nodes = {.trouble = root + "/sys/devices/system/node/node1/cpulist: No such file or directory"}; }},
       {"no driver", [](const Tree& t) { t.remove("/proc/driver"); },
