@@ -9,6 +9,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "operator/core/attempt_start.h"
+#include "operator/core/attempt_view.h"
 #include "operator/core/by_name.h"
 #include "operator/core/pod.h"
 #include "operator/core/reason.h"
@@ -19,12 +21,6 @@ namespace {
 using api::ContainerState;
 using api::Pod;
 using api::RankPlacement;
-
-const ContainerState* container(const Pod& pod, std::string_view name) {
-  const auto found = std::find_if(pod.containers.begin(), pod.containers.end(),
-                                  [&](const ContainerState& c) { return !c.init && c.name == name; });
-  return found == pod.containers.end() ? nullptr : &*found;
-}
 
 // {"verl.run/gate": REASON, "message": TEXT} with a REASON that our scripts write; anything else is no word of ours. The file
 // can be written by whatever runs in the container, so a reason that nobody knows must not reach a condition.
@@ -83,95 +79,69 @@ std::string why_ended(const Pod& pod) {
 // The kubelet's words are not all words of ours: it says "OutOfnvidia.com/gpu".
 std::string reason_of(const Pod& pod, std::string_view otherwise) { return as_reason(pod.reason, otherwise); }
 
-class Judge {
+class Judge final : private AttemptView {
  public:
-  explicit Judge(const AttemptInput& input) : in_(input), placement_(*input.job.status.placement), deadlines_(input.job.spec.deadlines) {
-    for (const Pod* pod : in_.pods) pods_.emplace(pod->meta.name, pod);
-  }
+  using AttemptView::AttemptView;
 
   AttemptVerdict judge() {
-    if (auto fault = placement_fault(placement_)) {
+    if (auto fault = placement_fault(placement)) {
       end(AttemptState::FailedByUs, "PlacementMalformed", *fault);
-      return verdict_;
+      return verdict;
     }
-    for (const RankPlacement& rank : placement_.ranks) {
+    for (const RankPlacement& rank : placement.ranks) {
       const Pod* pod = pod_of(rank);
-      if (pod == nullptr) verdict_.missing_ranks.push_back(rank.rank);
+      if (pod == nullptr) verdict.missing_ranks.push_back(rank.rank);
       const ContainerState* ray = pod == nullptr ? nullptr : container(*pod, "ray");
-      if (ray != nullptr && ray->running) ++verdict_.running_pods;
+      if (ray != nullptr && ray->running) ++verdict.running_pods;
     }
     find_lost_ranks();
-    if (driver_ended() || pods_ended() || ray_ended()) return verdict_;
-    if (!verdict_.missing_ranks.empty()) return creating_or_vanished();
+    if (driver_ended() || pods_ended() || ray_ended()) return verdict;
+    if (!verdict.missing_ranks.empty()) return creating_or_vanished();
     // What once ran is not judged by the deadlines of starting: a probe that fails or a sidecar that waits ends no training.
-    if (!in_.job.status.started_at && (unbound() || not_started() || not_whole())) return verdict_;
+    if (!input.job.status.started_at && judge_start(*this)) return verdict;
     return running();
   }
 
  private:
-  const Pod* pod_of(const RankPlacement& rank) const {
-    const auto found = pods_.find(pod_name(in_.job.meta.name, placement_.attempt, rank.rank));
-    return found == pods_.end() ? nullptr : found->second;
-  }
-
-  std::string place(const RankPlacement& rank) const {
-    return fmt::format("pod {} on {}", pod_name(in_.job.meta.name, placement_.attempt, rank.rank), rank.node);
-  }
-
-  bool end(AttemptState state, std::string reason, std::string message) {
-    verdict_.state = state;
-    verdict_.reason = std::move(reason);
-    verdict_.message = std::move(message);
-    return true;
-  }
-
-  // True once `since` + `allowed` has passed; otherwise remembers to look again then.
-  bool overdue(Timestamp since, Seconds allowed) {
-    const Timestamp at = since + allowed;
-    if (in_.snapshot.now >= at) return true;
-    if (!verdict_.next_deadline || at < *verdict_.next_deadline) verdict_.next_deadline = at;
-    return false;
-  }
-
   void find_lost_ranks() {
-    for (const RankPlacement& rank : placement_.ranks) {
-      const auto why = lost(rank, find_by_name(in_.snapshot.nodes, rank.node));
+    for (const RankPlacement& rank : placement.ranks) {
+      const auto why = lost(rank, find_by_name(input.snapshot.nodes, rank.node));
       if (why) lost_.push_back({rank.node, *why});
     }
   }
 
   bool end_lost() {
-    for (const auto& [node, why] : lost_) verdict_.rejected.push_back({node, "NodeLost"});
+    for (const auto& [node, why] : lost_) verdict.rejected.push_back({node, "NodeLost"});
     std::vector<std::string> sentences;
     for (const auto& [node, why] : lost_) sentences.push_back(why);
     return end(AttemptState::FailedByUs, "NodeLost", join_some(sentences, 4));
   }
 
   bool driver_ended() {
-    const RankPlacement& head_rank = placement_.ranks.front();
+    const RankPlacement& head_rank = placement.ranks.front();
     const Pod* head = pod_of(head_rank);
     const ContainerState* driver = head == nullptr ? nullptr : container(*head, "driver");
     if (driver == nullptr || !driver->exit_code) return !lost_.empty() && end_lost();
     const std::int32_t code = *driver->exit_code;
     const Word gate = word_of(driver->termination_message, "verl.run/gate", kGateReasons);
     if (gate.reason == "Passed" && code == 0 && !told_to_stop(*head, *driver)) {
-      verdict_.exit_code = 0;
+      verdict.exit_code = 0;
       return end(AttemptState::Succeeded, "Succeeded", "the trainer ended with exit code 0");
     }
     if (!lost_.empty()) return end_lost();
     if (ended_by_others(*head) || head->meta.deleted) {
-      verdict_.rejected.push_back({head_rank.node, reason_of(*head, "PodDisrupted")});
+      verdict.rejected.push_back({head_rank.node, reason_of(*head, "PodDisrupted")});
       return end(AttemptState::FailedByUs, "HeadDisrupted", fmt::format("{} was ended: {}", place(head_rank), why_ended(*head)));
     }
     if (gate.reason == "Passed") {
       if (const RankPlacement* rank = disrupted_rank()) {
         const Pod& pod = *pod_of(*rank);
-        verdict_.rejected.push_back({rank->node, reason_of(pod, "PodDisrupted")});
+        verdict.rejected.push_back({rank->node, reason_of(pod, "PodDisrupted")});
         return end(AttemptState::FailedByUs, "PodDisrupted",
                    fmt::format("{} was ended, and the trainer with it (exit code {}): {}", place(*rank), code, why_ended(pod)));
       }
       if (const RankPlacement* rank = ray_ended_before(*driver)) {
-        verdict_.rejected.push_back({rank->node, "RayEnded"});
+        verdict.rejected.push_back({rank->node, "RayEnded"});
         return end(AttemptState::FailedByUs, "RayEnded",
                    fmt::format("Ray ended in {} before the trainer did (exit code {})", place(*rank), code));
       }
@@ -179,16 +149,16 @@ class Judge {
         return end(AttemptState::Ending, "TrainerEnded",
                    fmt::format("the trainer ended with exit code {}; {} has not been heard of since, so whether its node died is not known yet", code, *unheard));
       }
-      verdict_.exit_code = code;
+      verdict.exit_code = code;
       const std::string how = driver->terminated_reason == "OOMKilled" ? "was killed for memory (OOMKilled)" : fmt::format("ended with exit code {}", code);
       return end(AttemptState::FailedByUser, driver->terminated_reason == "OOMKilled" ? "TrainerOutOfMemory" : "TrainerFailed",
-                 fmt::format("the trainer {}; kubectl logs -n {} {} -c driver", how, in_.job.meta.name_space,
-                             pod_name(in_.job.meta.name, placement_.attempt, 0)));
+                 fmt::format("the trainer {}; kubectl logs -n {} {} -c driver", how, input.job.meta.name_space,
+                             pod_name(input.job.meta.name, placement.attempt, 0)));
     }
     if (gate.reason == "NodesMissing" || gate.reason == "RayUnreachable" || gate.reason == "Interrupted") {
-      for (const RankPlacement& rank : placement_.ranks) {
+      for (const RankPlacement& rank : placement.ranks) {
         if (gate.message.find(fmt::format("rank {} {} (", rank.rank, rank.node)) != std::string::npos) {
-          verdict_.rejected.push_back({rank.node, "NotInRay"});
+          verdict.rejected.push_back({rank.node, "NotInRay"});
         }
       }
       return end(AttemptState::FailedByUs, gate.reason, gate.message);
@@ -204,11 +174,11 @@ class Judge {
   std::optional<std::string> unheard_since(const ContainerState& driver) {
     constexpr Seconds kLost{60};  // the control plane taints a silent node within this time
     constexpr Seconds kSoon{5};
-    const Timestamp now = in_.snapshot.now;
-    if (!driver.finished_at || *driver.finished_at > now || !in_.snapshot.heartbeats_known || overdue(*driver.finished_at, kLost)) return std::nullopt;
-    for (const RankPlacement& rank : placement_.ranks) {
-      const auto age = in_.snapshot.heartbeat_age.find(rank.node);
-      if (age != in_.snapshot.heartbeat_age.end() && now - age->second > *driver.finished_at) continue;
+    const Timestamp now = input.snapshot.now;
+    if (!driver.finished_at || *driver.finished_at > now || !input.snapshot.heartbeats_known || overdue(*driver.finished_at, kLost)) return std::nullopt;
+    for (const RankPlacement& rank : placement.ranks) {
+      const auto age = input.snapshot.heartbeat_age.find(rank.node);
+      if (age != input.snapshot.heartbeat_age.end() && now - age->second > *driver.finished_at) continue;
       static_cast<void>(overdue(now, kSoon));
       return fmt::format("the agent of {}", rank.node);
     }
@@ -217,16 +187,16 @@ class Judge {
 
   // The first rank whose pod others have ended or are ending: the trainer's exit code then says nothing about the trainer.
   const RankPlacement* disrupted_rank() const {
-    const auto found = std::find_if(placement_.ranks.begin(), placement_.ranks.end(), [&](const RankPlacement& rank) {
+    const auto found = std::find_if(placement.ranks.begin(), placement.ranks.end(), [&](const RankPlacement& rank) {
       const Pod* pod = pod_of(rank);
       return pod != nullptr && (pod->meta.deleted || ended_by_others(*pod));
     });
-    return found == placement_.ranks.end() ? nullptr : &*found;
+    return found == placement.ranks.end() ? nullptr : &*found;
   }
 
   // The first rank whose Ray was gone before the driver was: without its cluster a trainer can only fail.
   const RankPlacement* ray_ended_before(const ContainerState& driver) const {
-    for (const RankPlacement& rank : placement_.ranks) {
+    for (const RankPlacement& rank : placement.ranks) {
       const Pod* pod = pod_of(rank);
       if (pod == nullptr) return &rank;
       const ContainerState* ray = container(*pod, "ray");
@@ -246,17 +216,17 @@ class Judge {
   }
 
   bool pods_ended() {
-    for (const RankPlacement& rank : placement_.ranks) {
+    for (const RankPlacement& rank : placement.ranks) {
       const Pod* pod = pod_of(rank);
       if (pod == nullptr) continue;
       if (pod->meta.deleted) {
-        verdict_.rejected.push_back({rank.node, "PodDeleted"});
+        verdict.rejected.push_back({rank.node, "PodDeleted"});
         return end(AttemptState::FailedByUs, "PodDeleted", fmt::format("{} is being deleted by somebody else: {}", place(rank), why_ended(*pod)));
       }
       const ContainerState* ray = container(*pod, "ray");
       const bool ray_says = ray != nullptr && ray->exit_code && !ended_by_others(*pod);  // told in ray_ended, with its exit code
       if (pod->phase == "Failed" && !ray_says) {
-        verdict_.rejected.push_back({rank.node, reason_of(*pod, "PodFailed")});
+        verdict.rejected.push_back({rank.node, reason_of(*pod, "PodFailed")});
         return end(AttemptState::FailedByUs, reason_of(*pod, "PodFailed"), fmt::format("{}: {}{}", place(rank), why_ended(*pod), failed_init(*pod)));
       }
     }
@@ -264,12 +234,12 @@ class Judge {
   }
 
   bool ray_ended() {
-    for (const RankPlacement& rank : placement_.ranks) {
+    for (const RankPlacement& rank : placement.ranks) {
       const Pod* pod = pod_of(rank);
       const ContainerState* ray = pod == nullptr ? nullptr : container(*pod, "ray");
       if (ray == nullptr || !ray->exit_code) continue;
       const Word said = word_of(ray->termination_message, "verl.run/ray", kRayReasons);
-      verdict_.rejected.push_back({rank.node, said.reason.empty() ? "RayEnded" : said.reason});
+      verdict.rejected.push_back({rank.node, said.reason.empty() ? "RayEnded" : said.reason});
       const std::string detail = !said.message.empty() ? said.message : ray->terminated_reason;
       const std::string sentence = fmt::format("Ray ended in {} with exit code {}{}", place(rank), *ray->exit_code, detail.empty() ? "" : ": " + detail);
       if (said.reason == "NodeMisconfigured") return end(AttemptState::Refused, said.reason, sentence);
@@ -279,144 +249,35 @@ class Judge {
   }
 
   AttemptVerdict creating_or_vanished() {
-    const RankPlacement& rank = placement_.ranks[static_cast<size_t>(verdict_.missing_ranks.front())];
-    if (in_.all_seen) {
-      verdict_.rejected.push_back({rank.node, "PodVanished"});
+    const RankPlacement& rank = placement.ranks[static_cast<size_t>(verdict.missing_ranks.front())];
+    if (input.all_seen) {
+      verdict.rejected.push_back({rank.node, "PodVanished"});
       end(AttemptState::FailedByUs, "PodVanished", fmt::format("{} was there and is gone", place(rank)));
-      return verdict_;
+      return verdict;
     }
-    Timestamp first = in_.snapshot.now;
-    for (const Pod* pod : in_.pods) first = std::min(first, pod->meta.created);
-    if (!in_.pods.empty() && overdue(first, deadlines_.bind)) {
-      end(AttemptState::FailedByUs, "PodsNotCreated", fmt::format("{} of {} pods could be created within {} s; {} could not", in_.pods.size(),
-                                                                  placement_.ranks.size(), deadlines_.bind.count(), place(rank)));
+    Timestamp first = input.snapshot.now;
+    for (const Pod* pod : input.pods) first = std::min(first, pod->meta.created);
+    if (!input.pods.empty() && overdue(first, deadlines.bind)) {
+      end(AttemptState::FailedByUs, "PodsNotCreated", fmt::format("{} of {} pods could be created within {} s; {} could not", input.pods.size(),
+                                                                  placement.ranks.size(), deadlines.bind.count(), place(rank)));
     } else {
-      end(AttemptState::Creating, "CreatingPods", fmt::format("{} of {} pods exist", in_.pods.size(), placement_.ranks.size()));
+      end(AttemptState::Creating, "CreatingPods", fmt::format("{} of {} pods exist", input.pods.size(), placement.ranks.size()));
     }
-    return verdict_;
-  }
-
-  // The scheduler's words about the pod's own claims (missing, being deleted, unbound, bound to nothing). That a node offers no volume
-  // to bind, or one elsewhere, is that node's matter: another may have it.
-  static bool is_about_a_claim(const std::string& why) {
-    constexpr std::array<std::string_view, 3> kWords{"persistentvolumeclaim", "unbound immediate PersistentVolumeClaims", "bound to non-existent pv"};
-    return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view words) { return why.find(words) != std::string::npos; });
-  }
-
-  bool unbound() {
-    std::vector<std::string> waiting;
-    std::string late_sentence;
-    std::string claim_sentence;
-    std::string first;
-    for (const RankPlacement& rank : placement_.ranks) {
-      const Pod& pod = *pod_of(rank);
-      if (!pod.node_name.empty()) continue;
-      waiting.push_back(rank.node);
-      const api::Condition* scheduled = api::find_condition(pod.conditions, "PodScheduled");
-      const std::string why = scheduled == nullptr || scheduled->message.empty() ? "the scheduler has said nothing yet" : scheduled->message;
-      const std::string words = shorten(escape_controls(why), 300);
-      if (first.empty() && scheduled != nullptr && !scheduled->message.empty()) first = ": " + words;
-      if (!overdue(pod.meta.created, deadlines_.bind)) continue;
-      const std::string sentence = fmt::format("{} was not bound within {} s: {}", place(rank), deadlines_.bind.count(), words);
-      if (is_about_a_claim(why)) {
-        if (claim_sentence.empty()) claim_sentence = sentence;
-        continue;
-      }
-      verdict_.rejected.push_back({rank.node, "NotBound"});
-      if (late_sentence.empty()) late_sentence = sentence;
-    }
-    if (!late_sentence.empty()) return end(AttemptState::FailedByUs, "NotBound", late_sentence);
-    // No node is at fault where a claim is, and no other node would do better.
-    if (!claim_sentence.empty()) return end(AttemptState::Waits, "VolumeClaimNotBound", claim_sentence);
-    return !waiting.empty() &&
-           end(AttemptState::Starting, "Binding", fmt::format("waits for the scheduler to bind pods on {}{}", join_some(waiting, 8), first));
-  }
-
-  bool not_started() {
-    std::string sentence;
-    std::vector<std::string> waiting;
-    for (const RankPlacement& rank : placement_.ranks) {
-      const Pod& pod = *pod_of(rank);
-      for (const ContainerState& c : pod.containers) {
-        if (c.started) continue;
-        const std::string detail = shorten(escape_controls(c.waiting_message), 300);
-        const std::string line = fmt::format("{}: container {} {}{}", place(rank), c.name, c.waiting_reason.empty() ? "not started" : c.waiting_reason,
-                                             detail.empty() ? "" : ": " + detail);
-        if (c.waiting_reason == "InvalidImageName") return end(AttemptState::Refused, c.waiting_reason, line);
-        if (sentence.empty() || (c.waiting_reason != "ContainerCreating" && c.waiting_reason != "PodInitializing")) sentence = line;
-        waiting.push_back(rank.node);
-        if (overdue(pod.meta.created, deadlines_.image_pull)) {
-          verdict_.rejected.push_back({rank.node, as_reason(c.waiting_reason, "NotStarted")});
-          return end(AttemptState::FailedByUs, c.waiting_reason.starts_with("ErrImage") || c.waiting_reason == "ImagePullBackOff" ? "ImagePullDeadline" : "NotStarted",
-                     fmt::format("{} (for more than {} s)", line, deadlines_.image_pull.count()));
-        }
-        break;
-      }
-      if (pod.containers.empty()) {
-        waiting.push_back(rank.node);
-        if (sentence.empty()) sentence = fmt::format("{}: the kubelet has not reported yet", place(rank));
-        if (overdue(pod.meta.created, deadlines_.image_pull)) {
-          verdict_.rejected.push_back({rank.node, "NotStarted"});
-          return end(AttemptState::FailedByUs, "NotStarted", sentence);
-        }
-      }
-    }
-    return !waiting.empty() && end(AttemptState::Starting, "PodsStarting", sentence);
-  }
-
-  // All containers have started; the gate in the driver decides whether the Ray cluster is whole.
-  bool not_whole() {
-    const ContainerState* driver = container(*pod_of(placement_.ranks.front()), "driver");
-    if (driver != nullptr && driver->ready) return false;
-    Timestamp last{};
-    for (const Pod* pod : in_.pods) {
-      for (const ContainerState& c : pod->containers) {
-        if (c.started_at) last = std::max(last, *c.started_at);
-      }
-    }
-    const std::vector<const RankPlacement*> absent = not_in_ray();
-    std::vector<std::string> names;
-    for (const RankPlacement* rank : absent) names.push_back(fmt::format("rank {} on {}", rank->rank, rank->node));
-    if (last != Timestamp{} && overdue(last, deadlines_.starting)) {
-      for (const RankPlacement* rank : absent) verdict_.rejected.push_back({rank->node, "NotInRay"});
-      return end(AttemptState::FailedByUs, "StartingDeadline",
-                 fmt::format("the Ray cluster was not whole {} s after the last container started: {}", deadlines_.starting.count(),
-                             names.empty() ? "every node's Ray is alive, but the driver's check of the cluster did not pass"
-                                           : join_some(names, 8) + " did not join"));
-    }
-    return end(AttemptState::Starting, "RayStarting",
-               names.empty() ? "every node is in Ray; the driver checks the cluster" : fmt::format("waits for Ray on {}", join_some(names, 8)));
-  }
-
-  // Ranks whose Ray is not alive in the cluster. Without the head none can be, so then the head alone is at fault.
-  std::vector<const RankPlacement*> not_in_ray() const {
-    std::vector<const RankPlacement*> absent;
-    for (const RankPlacement& rank : placement_.ranks) {
-      const ContainerState* ray = container(*pod_of(rank), "ray");
-      if (ray != nullptr && ray->ready) continue;
-      absent.push_back(&rank);
-      if (rank.rank == 0) break;
-    }
-    return absent;
+    return verdict;
   }
 
   AttemptVerdict running() {
-    const ContainerState* driver = container(*pod_of(placement_.ranks.front()), "driver");
-    if (driver != nullptr) verdict_.driver_started = driver->started_at;
-    if (deadlines_.running && in_.job.status.started_at && overdue(*in_.job.status.started_at, *deadlines_.running)) {
-      end(AttemptState::Refused, "RunningDeadline", fmt::format("the trainer ran for more than {} s", deadlines_.running->count()));
-      return verdict_;
+    const ContainerState* driver = container(*pod_of(placement.ranks.front()), "driver");
+    if (driver != nullptr) verdict.driver_started = driver->started_at;
+    if (deadlines.running && input.job.status.started_at && overdue(*input.job.status.started_at, *deadlines.running)) {
+      end(AttemptState::Refused, "RunningDeadline", fmt::format("the trainer ran for more than {} s", deadlines.running->count()));
+      return verdict;
     }
-    end(AttemptState::Running, "Running", fmt::format("the trainer runs on {} node{}", placement_.ranks.size(), placement_.ranks.size() == 1 ? "" : "s"));
-    return verdict_;
+    end(AttemptState::Running, "Running", fmt::format("the trainer runs on {} node{}", placement.ranks.size(), placement.ranks.size() == 1 ? "" : "s"));
+    return verdict;
   }
 
-  const AttemptInput& in_;
-  const api::Placement& placement_;
-  const api::Deadlines& deadlines_;
-  std::map<std::string_view, const Pod*> pods_{};
   std::vector<std::pair<std::string, std::string>> lost_{};  // node, why
-  AttemptVerdict verdict_{};
 };
 
 }  // namespace
