@@ -235,11 +235,10 @@ NodeVerdict judge_node(const ClusterSnapshot& snapshot, const api::Node& node, c
   std::stable_sort(bad.begin(), bad.end(), [](const Finding& a, const Finding& b) {
     return a.verdict == Verdict::Fail && b.verdict != Verdict::Fail;
   });
-  const std::vector<std::string> sentences = sentences_of(bad);
-  return NodeVerdict{.word = bad.front().verdict == Verdict::Fail ? NodeWord::NotReady : NodeWord::Unknown,
-                     .reason = reason_word(bad.front().check),
-                     .message = shorten(escape_controls(fmt::format("{}", fmt::join(sentences, "; "))), api::kMaxConditionMessage),
-                     .blocking = std::move(bad)};
+  NodeVerdict verdict{.word = bad.front().verdict == Verdict::Fail ? NodeWord::NotReady : NodeWord::Unknown, .reason = reason_word(bad.front().check)};
+  verdict.message = shorten(escape_controls(join(sentences_of(bad), "; ")), api::kMaxConditionMessage);
+  verdict.blocking = std::move(bad);
+  return verdict;
 }
 
 std::map<std::string, NodeVerdict, std::less<>> judge_nodes(const ClusterSnapshot& snapshot) {

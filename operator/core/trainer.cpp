@@ -55,6 +55,11 @@ std::vector<std::string> trainer_problems(const api::VerlJobSpec& spec) {
   }
   const auto wanted = sizes(spec);
   for (const auto& [key, value] : spec.trainer.overrides) {
+    if (key.find_first_of("= \t\n") != std::string::npos) {
+      problems.push_back(fmt::format("spec.trainer.overrides[{}]: the key has a space or an equals sign in it, so verl would read another key; write the value "
+                                     "after the colon",
+                                     key));
+    }
     // Hydra reads "+key" and "++key" as setting the key all the same, "~key" as taking it away.
     const std::string plain = key.substr(std::min(key.find_first_not_of("+~"), key.size()));
     const auto size = wanted.find(plain);

@@ -159,6 +159,9 @@ TEST(Trainer, ContradictionsAreNamed) {
               ElementsAre("spec.trainer.overrides[++trainer.n_gpus_per_node]: 4 contradicts spec.pools, which say 8; leave it out, the operator fills it in",
                           "spec.trainer.overrides[+ray_kwargs.ray_init.num_cpus]: the trainer joins a running Ray cluster, which cannot be resized; leave it out",
                           "spec.trainer.overrides[~actor_rollout_ref.rollout.nnodes]: 2 contradicts spec.pools, which say 2; leave it out, the operator fills it in"));
+  made.trainer = {.module = "a", .overrides = {{"a=b c", "1"}}};
+  EXPECT_THAT(trainer_problems(made), ElementsAre("spec.trainer.overrides[a=b c]: the key has a space or an equals sign in it, so verl would read another key; "
+                                                  "write the value after the colon"));
   made.trainer = {.module = "a"};
   made.pools[1].name = "banana";
   EXPECT_THAT(trainer_problems(made),
