@@ -224,7 +224,8 @@ class Lab:
         termination.touch()
         volumes = {v["name"]: v for v in spec.get("volumes", [])}
         mounts = [(str(self._volume(pod, volumes[m["name"]])), m["mountPath"]) for m in container.get("volumeMounts", [])]
-        mounts += self.extra_mounts
+        # The cache that holds Ray may lie below /tmp or /run, which containers have of their own.
+        mounts += [(str(self.python_env), str(self.python_env)), *self.extra_mounts]
         if container_name == "verl-check":  # its image has the program in /usr/bin
             command[0] = "/run/verl-tools/" + os.path.basename(command[0])
             mounts.append((str(self.tools), "/run/verl-tools"))
