@@ -48,7 +48,7 @@ void explain_shortage(const placement::Shortage& shortage, const std::vector<std
   const size_t level = shortage.level.value_or(0);
   std::vector<std::string> words;
   if (shortage.cause == placement::Cause::NoDomainFits || shortage.cause == placement::Cause::DomainsCompete) {
-    const std::string name = level_names[level];
+    const std::string& name = level_names[level];
     decision.reason = "ShortOfNodesIn" + as_reason(name, "Domain");
     words.push_back(fmt::format("needs {} fit nodes in one {}", shortage.wanted, name));
     if (!shortage.best.empty()) {
