@@ -29,6 +29,7 @@ void Loop::wake() {
 
 void Loop::run(kube::Instant acquired, std::stop_token stop) {
   if (!wait_until_fresh(acquired, stop)) return;
+  if (parts_.on_filled) parts_.on_filled();
   while (!stop.stop_requested()) {
     round(stop);
     wait(stop);

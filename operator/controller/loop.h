@@ -29,6 +29,7 @@ class Loop final {
     core::Config config{};
     std::function<bool()> may_write{};
     std::function<void(std::string_view line)> log{};
+    std::function<void()> on_filled{};  // once, when every cache holds what there is
   };
   explicit Loop(Parts parts) : parts_(std::move(parts)) {}
 

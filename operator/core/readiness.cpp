@@ -194,10 +194,11 @@ Verdict effective_verdict(const Finding& finding, const api::Expectations& expec
 
 bool is_answer(const Finding& finding) { return finding.verdict != Verdict::Skipped || !finding.message.empty(); }
 
-std::vector<std::string> required_checks(const api::Expectations& expectations) {
-  std::vector<std::string> ids;
+std::vector<std::string_view> required_checks(const api::Expectations& expectations) {
+  std::vector<std::string_view> ids;
+  ids.reserve(api::kChecks.size());
   for (const api::CheckEntry& entry : api::kChecks) {
-    if (api::action_of(entry.id, expectations) == api::CheckAction::Block) ids.emplace_back(entry.id);
+    if (api::action_of(entry.id, expectations) == api::CheckAction::Block) ids.push_back(entry.id);
   }
   for (const api::CheckRule& rule : expectations.checks) {
     if (rule.action == api::CheckAction::Block && api::find_check(rule.id) == nullptr) ids.push_back(rule.id);
@@ -221,12 +222,12 @@ NodeVerdict judge_node(const ClusterSnapshot& snapshot, const api::Node& node, c
   };
   for (const Finding& finding : report->status.findings) collect(finding);
   for (const Finding& finding : fleet) collect(finding);
-  for (const std::string& id : required_checks(choice.policy->spec.expectations)) {
+  for (const std::string_view id : required_checks(choice.policy->spec.expectations)) {
     const std::vector<Finding>& findings = report->status.findings;
     const bool answered = (report->status.answered & api::answered_bit(id)) != 0 ||
                           std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.check == id && is_answer(f); });
     if (!answered) {
-      bad.push_back(Finding{.check = id, .verdict = Verdict::Unknown, .wanted = "a finding",
+      bad.push_back(Finding{.check = std::string(id), .verdict = Verdict::Unknown, .wanted = "a finding",
                             .message = "the report says nothing about it; the agent may be older than the policy"});
     }
   }

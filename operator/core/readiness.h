@@ -59,8 +59,8 @@ std::optional<NodeVerdict> disbelieved(const ClusterSnapshot& snapshot, const ap
 // "Does not apply here" answers a check too, as long as it says why: InfiniBand ports have no RoCE MTU.
 bool is_answer(const Finding& finding);
 
-// The checks that a report must answer under these expectations: all that block.
-std::vector<std::string> required_checks(const api::Expectations& expectations);
+// The checks that a report must answer under these expectations, which the views may point into: all that block.
+std::vector<std::string_view> required_checks(const api::Expectations& expectations);
 
 // One verdict for one node. `fleet` are findings about the node that only a comparison with others can make.
 NodeVerdict judge_node(const ClusterSnapshot& snapshot, const api::Node& node, const api::NodeReadiness* report,

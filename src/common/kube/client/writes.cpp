@@ -59,7 +59,7 @@ Result<Reply> update_object(Api& api, const Target& target, const std::function<
                             const WriteOptions& options, Sleeper& sleeper, const std::function<double()>& jitter, std::stop_token stop) {
   const std::string doing = "updating " + describe(target);
   for (int conflicts = 0;; ++conflicts) {
-    const Result<Reply> current = expect_success(api.send(get_request(target), stop), doing);
+    Result<Reply> current = expect_success(api.send(get_request(target), stop), doing);
     if (!current.has_value()) return current;
     Result<std::string> body = change(current->body);
     if (!body.has_value()) return tl::unexpected<Error>(context(doing)(body.error()));
