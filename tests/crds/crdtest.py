@@ -20,6 +20,7 @@ import ssl
 import subprocess
 import tempfile
 import threading
+import time
 import urllib.parse
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -45,7 +46,15 @@ class Client:
         self.local = threading.local()
 
     def call(self, method, path, body=None, content_type="application/json"):
-        """(status code, parsed body)"""
+        """(status code, parsed body). While the server replaces the storage of a CRD that has just changed it answers 503."""
+        deadline = time.monotonic() + 20
+        while True:
+            code, content = self.once(method, path, body, content_type)
+            if code != 503 or time.monotonic() > deadline:
+                return code, content
+            time.sleep(0.2)
+
+    def once(self, method, path, body, content_type):
         text = None if body is None else json.dumps(body)
         for attempt in (0, 1):
             connection = getattr(self.local, "connection", None)
