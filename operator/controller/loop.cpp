@@ -53,9 +53,9 @@ bool Loop::wait_until_fresh(kube::Instant acquired, const std::stop_token& stop)
 
 void Loop::wait(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
-  if (pause_ > Seconds{0}) {
+  if (failures_ > 0) {
     // Changes do not cut this short: what the apiserver refused is not asked again at the rate of events.
-    changed_.wait_for(lock, stop, pause_, [] { return false; });
+    changed_.wait_for(lock, stop, pause_after(failures_), [] { return false; });
     return;
   }
   changed_.wait_for(lock, stop, next_look_, [&] { return dirty_; });
@@ -114,7 +114,6 @@ void Loop::round(const std::stop_token& stop) {
   // A dry run's answer is in no cache: look again at once. An apiserver that does not answer gets a growing pause.
   if (asked) next_look_ = Seconds{0};
   failures_ = unavailable ? std::min(failures_ + 1, 5) : 0;
-  pause_ = unavailable ? pause_after(failures_) : Seconds{0};
 }
 
 // What a job's events say, for those who read the operator's log.

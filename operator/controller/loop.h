@@ -52,8 +52,7 @@ class Loop final {
   std::condition_variable_any changed_{};
   bool dirty_{true};
   Seconds next_look_{30};
-  Seconds pause_{0};  // while the apiserver does not answer
-  int failures_{0};
+  int failures_{0};  // rounds in a row in which the apiserver did not answer
   JobBackoff backoff_{};
   kube::Instant reports_again_{};  // when reports may be written after one was refused
 };
