@@ -111,10 +111,7 @@ class Chooser {
       if (own.cpu) asked.emplace_back("cpu", *own.cpu);
       for (const auto& [resource, wanted] : asked) {
         std::int64_t most = 0;
-        for (const api::Node* node : nodes_) {
-          const auto found = node->allocatable.find(resource);
-          if (found != node->allocatable.end()) most = std::max(most, found->second);
-        }
+        for (const api::Node* node : nodes_) most = std::max(most, fit::amount(node->allocatable, resource));
         if (wanted <= most || most == 0) continue;  // none at all: device plugins may be starting
         return fmt::format("a pod of pool {} asks for {} of {}, and the largest node has {} in all. Waiting does not help: ask for less, or add such nodes.",
                            facts.pool->name, fit::shown(resource, wanted), resource, fit::shown(resource, most));

@@ -13,16 +13,6 @@
 namespace verl::core {
 namespace {
 
-std::int64_t allocatable(const api::Node& node, const std::string& resource) {
-  const auto found = node.allocatable.find(resource);
-  return found == node.allocatable.end() ? 0 : found->second;
-}
-
-std::int64_t used(const fit::NodeUse& use, const std::string& resource) {
-  const auto found = use.requests.find(resource);
-  return found == use.requests.end() ? 0 : found->second;
-}
-
 // At most what a quantity may be in thousandths; numbers from objects are never multiplied beyond the range.
 std::int64_t times(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
@@ -118,13 +108,12 @@ PoolFacts facts_of(const ClusterSnapshot& snapshot, const api::VerlJob& job, con
 
 SizeOrProblem pod_size(const Config& config, const PoolFacts& facts, const api::ReadinessPolicy& policy, const api::Node& node, const fit::NodeUse& use) {
   const api::Pool& pool = *facts.pool;
-  const auto extra = facts.extra.find("cpu");
-  const std::int64_t extra_cpu = extra == facts.extra.end() ? 0 : extra->second;
+  const std::int64_t extra_cpu = fit::amount(facts.extra, "cpu");
   const TemplateResources asked = template_resources(pool.template_json);
   SizeOrProblem out{};
   out.size.gpus = pool.gpus_per_node;
   out.size.rdma_resource = policy.spec.rdma_resource;
-  const std::int64_t gpus = allocatable(node, config.gpu_resource) / 1000;
+  const std::int64_t gpus = fit::amount(node.allocatable, config.gpu_resource) / 1000;
   const bool part_of_node = gpus > 0 && pool.gpus_per_node < gpus;
   if (!policy.spec.rdma_resource.empty()) {
     const std::int32_t devices = policy.spec.expectations.inventory.rdma_devices.value_or(0);
@@ -144,11 +133,11 @@ SizeOrProblem pod_size(const Config& config, const PoolFacts& facts, const api::
     out.message = fmt::format("pool {} asks for {} bytes of memory, wants at least {}", pool.name, out.size.memory.count, kLeastMemory.count);
     return out;
   }
-  const std::int64_t cpu = allocatable(node, "cpu");
+  const std::int64_t cpu = fit::amount(node.allocatable, "cpu");
   if (asked.cpu) {
     out.size.cores = *asked.cpu / 1000;
   } else {
-    const std::int64_t free = plus(plus(cpu, -used(use, "cpu")), -extra_cpu);
+    const std::int64_t free = plus(plus(cpu, -fit::amount(use.requests, "cpu")), -extra_cpu);
     // Its part of the node, or what others leave of it: the second of two halves makes do with what daemons left.
     const std::int64_t part = part_of_node ? plus(times(cpu, pool.gpus_per_node) / gpus, -extra_cpu) : free;
     out.size.cores = std::min(part, free) / 1000;

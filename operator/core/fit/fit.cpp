@@ -9,6 +9,12 @@
 #include "operator/core/fit/host_ports.h"
 
 namespace verl::core::fit {
+
+std::int64_t amount(const api::Resources& resources, const std::string& name) {
+  const auto found = resources.find(name);
+  return found == resources.end() ? 0 : found->second;
+}
+
 namespace {
 
 constexpr std::int64_t kMilli = 1000;
@@ -24,11 +30,6 @@ std::int64_t counted(std::string_view resource, std::int64_t milli) {
 std::int64_t plus(std::int64_t a, std::int64_t b) {  // stays at the largest: too much is too much
   std::int64_t sum = 0;
   return __builtin_add_overflow(a, b, &sum) ? std::numeric_limits<std::int64_t>::max() : sum;
-}
-
-std::int64_t amount(const api::Resources& resources, const std::string& name) {
-  const auto found = resources.find(name);
-  return found == resources.end() ? 0 : found->second;
 }
 
 std::int64_t free_of(const api::Node& node, const NodeUse& use, const std::string& resource) {

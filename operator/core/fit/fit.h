@@ -67,6 +67,9 @@ std::string_view held_node(const api::Pod& pod);
 void add(NodeUse& use, const api::Resources& requests, const std::vector<api::HostPort>& ports);
 void add(NodeUse& use, const api::Pod& pod);
 
+// Zero when the resource is not named. In thousandths.
+std::int64_t amount(const api::Resources& resources, const std::string& name);
+
 // An amount of a resource (thousandths, as in api::Resources) for people: "8", "1500m", "100Gi".
 std::string shown(std::string_view resource, std::int64_t milli);
 
