@@ -7,13 +7,13 @@
 #include "base/text.h"
 #include "codec/decode.h"
 #include "codec/unknown_fields.h"
-#include "codec/yaml.h"
+#include "yaml/yaml.h"
 #include "operator/core/json_at.h"
 
 namespace verl::cli {
 
 Result<api::VerlJob> parse_job(std::string_view yaml, const std::string& default_namespace) {
-  const auto documents = codec::yaml_documents_to_json(yaml);
+  const auto documents = yaml_documents_to_json(yaml);
   if (!documents) return tl::unexpected<Error>(documents.error());
   if (documents->size() != 1) return failure(ErrorCode::Invalid, fmt::format("the file holds {} documents, wants one VerlJob", documents->size()));
   const auto document = nlohmann::json::parse(documents->front(), nullptr, false);

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "codec/decode.h"
 #include "codec/unknown_fields.h"
-#include "codec/yaml.h"
+#include "yaml/yaml.h"
 #include "host/live_host.h"
 #include "host/tree_host.h"
 #include "node-agent/agent/version.h"
@@ -43,7 +43,7 @@ Result<std::shared_ptr<const host::Host>> HostSource::open() {
 }
 
 Result<api::Expectations> policy_expectations(std::string_view text, const std::string& origin) {
-  const auto documents = codec::yaml_documents_to_json(text);
+  const auto documents = yaml_documents_to_json(text);
   if (!documents) return tl::unexpected(context(origin)(documents.error()));
   if (documents->size() != 1) {
     return failure(ErrorCode::Invalid, fmt::format("{}: holds {} documents, wanted one ReadinessPolicy", origin, documents->size()));

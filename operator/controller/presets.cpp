@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codec/yaml.h"
+#include "yaml/yaml.h"
 #include "kube/protocol/api_status.h"
 #include "kube/protocol/kinds.h"
 #include "kube/protocol/verbs.h"
@@ -13,7 +13,7 @@ bool create_presets(kube::Api& api, const std::vector<std::pair<std::string, std
                     const std::function<void(std::string_view)>& log, const std::stop_token& stop) {
   bool all = true;
   for (const auto& [file, text] : texts) {
-    const auto documents = codec::yaml_documents_to_json(text);
+    const auto documents = yaml_documents_to_json(text);
     if (!documents) {
       log(fmt::format("preset {}: {}", file, documents.error().message));
       all = false;

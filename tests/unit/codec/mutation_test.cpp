@@ -3,7 +3,7 @@
 
 #include "codec/decode.h"
 #include "codec/encode.h"
-#include "codec/yaml.h"
+#include "yaml/yaml.h"
 #include "values.h"
 
 namespace verl::codec {

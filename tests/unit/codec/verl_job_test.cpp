@@ -8,7 +8,7 @@
 #include "codec/decode.h"
 #include "codec/encode.h"
 #include "codec/unknown_fields.h"
-#include "codec/yaml.h"
+#include "yaml/yaml.h"
 
 namespace verl::codec {
 namespace {

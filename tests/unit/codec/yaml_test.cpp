@@ -1,4 +1,4 @@
-#include "codec/yaml.h"
+#include "yaml/yaml.h"
 
 #include <gtest/gtest.h>
 

@@ -9,9 +9,9 @@
 
 #include "base/result.h"
 
-namespace verl::codec {
+namespace verl {
 
 // One JSON text per document; documents without content are left out. JSON is YAML too.
 Result<std::vector<std::string>> yaml_documents_to_json(std::string_view yaml);
 
-}  // namespace verl::codec
+}  // namespace verl

@@ -1,4 +1,4 @@
-#include "codec/yaml.h"
+#include "yaml/yaml.h"
 
 #include <fmt/format.h>
 
@@ -10,9 +10,9 @@
 #include <yaml-cpp/yaml.h>
 
 #include "base/text.h"
-#include "codec/yaml_scalar.h"
+#include "yaml/yaml_scalar.h"
 
-namespace verl::codec {
+namespace verl {
 namespace {
 
 using Json = nlohmann::json;
@@ -174,4 +174,4 @@ Result<std::vector<std::string>> yaml_documents_to_json(std::string_view yaml) {
   return texts;
 }
 
-}  // namespace verl::codec
+}  // namespace verl

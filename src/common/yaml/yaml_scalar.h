@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-namespace verl::codec {
+namespace verl {
 
 // Null, true, false, a number, or the text itself. Nothing for .inf and .nan, which JSON cannot say.
 std::optional<nlohmann::json> plain_scalar(const std::string& text);
 
-}  // namespace verl::codec
+}  // namespace verl

@@ -1,4 +1,4 @@
-#include "codec/yaml_scalar.h"
+#include "yaml/yaml_scalar.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-namespace verl::codec {
+namespace verl {
 namespace {
 
 template <size_t N>
@@ -122,4 +122,4 @@ std::optional<nlohmann::json> plain_scalar(const std::string& text) {
   return nlohmann::json(text);
 }
 
-}  // namespace verl::codec
+}  // namespace verl

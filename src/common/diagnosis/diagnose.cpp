@@ -1,0 +1,149 @@
+#include "diagnosis/diagnose.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "diagnosis/rule.h"
+
+namespace verl::diagnosis {
+namespace {
+
+bool matches(std::string_view pattern, std::string_view text) {
+  if (pattern.empty()) return true;
+  if (pattern.ends_with('*')) return text.starts_with(pattern.substr(0, pattern.size() - 1));
+  return pattern == text;
+}
+
+const Suppression* suppression_of(const Finding& finding, const Policy& policy) {
+  const auto found = std::find_if(policy.suppressions.begin(), policy.suppressions.end(), [&](const Suppression& one) {
+    const bool node = one.node.empty() || (!finding.nodes.empty() && std::all_of(finding.nodes.begin(), finding.nodes.end(),
+                                                                                  [&](const std::string& name) { return matches(one.node, name); }));
+    return one.id == finding.id && matches(one.subject, finding.subject) && node;
+  });
+  return found == policy.suppressions.end() ? nullptr : &*found;
+}
+
+Finding document_finding(std::string_view id, const ReadDocument& document, std::string seen) {
+  Finding finding = finding_of(id, document.name);
+  if (!document.node.empty()) finding.nodes.push_back(document.node);
+  finding.seen = std::move(seen);
+  finding.evidence.push_back({.source = document.name, .line = 0, .text = {}});
+  return finding;
+}
+
+void complete(Finding& finding, const ReadDocument& document) {
+  if (finding.nodes.empty() && !document.node.empty()) finding.nodes.push_back(document.node);
+  for (Evidence& one : finding.evidence) {
+    if (one.source.empty()) one.source = document.name;
+    one.text = shorten(one.text, kEvidenceBytes);
+  }
+  if (finding.evidence.empty()) finding.evidence.push_back({.source = document.name, .line = 0, .text = {}});
+}
+
+void gather(const ReadDocument& document, Fleet& fleet, std::vector<Finding>& out) {
+  if (document.format.empty()) {
+    out.push_back(document_finding("document-unrecognised", document, document.error ? document.error->message : ""));
+    return;
+  }
+  if (document.error) {
+    out.push_back(document_finding("document-unreadable", document, document.error->message));
+    return;
+  }
+  for (Finding finding : document.reading.findings) {
+    complete(finding, document);
+    out.push_back(std::move(finding));
+  }
+  for (const auto& [name, facts] : document.reading.nodes) merge(fleet[name.empty() ? document.node : name], facts);
+}
+
+void judge(const std::string& name, const NodeFacts& facts, const Policy& policy, std::vector<Finding>& out) {
+  std::vector<Finding> found;
+  for (const auto rules : {judge_nccl, judge_log, judge_topology, judge_time, judge_fabric, judge_benchmark, judge_kubernetes}) {
+    rules(facts, policy, found);
+  }
+  for (Finding& finding : found) {
+    if (finding.nodes.empty() && !name.empty()) finding.nodes.push_back(name);
+    out.push_back(std::move(finding));
+  }
+}
+
+auto order(const Finding& one) { return std::make_tuple(-static_cast<int>(one.severity), std::cref(one.id), std::cref(one.nodes), std::cref(one.subject)); }
+
+bool same(const Finding& a, const Finding& b) {
+  return a.id == b.id && a.nodes == b.nodes && a.subject == b.subject && a.seen == b.seen && a.message == b.message;
+}
+
+}  // namespace
+
+ReadDocument read_document(std::string name, std::string node, std::string_view text, std::string_view format, const ReadOptions& options) {
+  ReadDocument document;
+  document.name = std::move(name);
+  document.node = std::move(node);
+  const std::vector<Format> formats = all_formats();
+  const Format* chosen = format.empty() ? recognise(formats, text) : format_named(formats, format);
+  if (!chosen) {
+    if (!format.empty()) document.error = Error{.code = ErrorCode::Invalid, .message = "no format is called \"" + std::string(format) + "\""};
+    return document;
+  }
+  document.format = std::string(chosen->name);
+  if (text.size() > kDocumentBytes && !chosen->stream) {
+    document.error = Error{.code = ErrorCode::TooLarge, .message = "more than " + std::to_string(kDocumentBytes >> 20) + " MiB of text"};
+    return document;
+  }
+  ReadOptions own = options;
+  own.name = document.name;
+  auto reading = chosen->read(text, own);
+  if (reading) {
+    document.reading = std::move(*reading);
+  } else {
+    document.error = reading.error();
+  }
+  return document;
+}
+
+Diagnosis diagnose(const std::vector<ReadDocument>& documents, const Policy& policy) {
+  Fleet fleet;
+  std::vector<Finding> all;
+  for (const ReadDocument& document : documents) gather(document, fleet, all);
+  for (const auto& [name, facts] : fleet) judge(name, facts, policy, all);
+
+  // The unnamed node beside named ones is no node of its own: its documents were judged, they cannot be compared.
+  Fleet named = fleet;
+  if (named.size() > 1) named.erase("");
+  if (named.size() > 1) {
+    for (const auto rules : {compare_nccl, compare_log, compare_topology, compare_time, compare_fabric, compare_benchmark, compare_kubernetes}) {
+      rules(named, policy, all);
+    }
+    for (const ReadDocument& document : documents) {
+      const bool own = std::any_of(document.reading.nodes.begin(), document.reading.nodes.end(), [](const auto& one) { return one.first.empty(); });
+      if (document.node.empty() && own) all.push_back(document_finding("document-node-unknown", document, ""));
+    }
+  }
+
+  std::stable_sort(all.begin(), all.end(), [](const Finding& a, const Finding& b) { return order(a) < order(b); });
+  Diagnosis result;
+  for (Finding& finding : all) {
+    if (const Suppression* one = suppression_of(finding, policy)) {
+      result.suppressed.push_back({.finding = std::move(finding), .reason = one->reason});
+      continue;
+    }
+    if (result.findings.empty() || !same(result.findings.back(), finding)) {
+      result.findings.push_back(std::move(finding));
+      continue;
+    }
+    std::vector<Evidence>& evidence = result.findings.back().evidence;
+    for (Evidence& one : finding.evidence) {
+      if (std::find(evidence.begin(), evidence.end(), one) == evidence.end()) evidence.push_back(std::move(one));
+    }
+  }
+  return result;
+}
+
+std::optional<Severity> gravest(const Diagnosis& diagnosis) {
+  if (diagnosis.findings.empty()) return std::nullopt;
+  return diagnosis.findings.front().severity;
+}
+
+}  // namespace verl::diagnosis

@@ -1,0 +1,13 @@
+#include "diagnosis/nccl/facts.h"
+
+#include <iterator>
+#include <utility>
+
+namespace verl::nccl {
+
+void merge(Facts& into, Facts more) {
+  std::move(more.environments.begin(), more.environments.end(), std::back_inserter(into.environments));
+  if (into.loaded_version.empty()) into.loaded_version = std::move(more.loaded_version);
+}
+
+}  // namespace verl::nccl
