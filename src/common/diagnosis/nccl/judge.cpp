@@ -1,8 +1,10 @@
 #include "diagnosis/judge.h"
 
+#include "diagnosis/nccl/lint.h"
+
 namespace verl::diagnosis {
 
-void judge_nccl(const NodeFacts&, const Policy&, Findings&) {}
+void judge_nccl(const NodeFacts& node, const Policy& policy, Findings& out) { nccl::lint_settings(node, policy, out); }
 
 void compare_nccl(const Fleet&, const Policy&, Findings&) {}
 

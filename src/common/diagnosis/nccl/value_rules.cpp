@@ -1,0 +1,7 @@
+#include "diagnosis/nccl/rule_tables.h"
+
+namespace verl::nccl {
+
+std::span<const diagnosis::Rule> value_rules() { return {}; }
+
+}  // namespace verl::nccl
