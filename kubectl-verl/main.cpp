@@ -1,4 +1,4 @@
-// kubectl-verl: `kubectl verl report`, plan, explain, snapshot. Wires flags to commands.
+// kubectl-verl: `kubectl verl report`, plan, explain, snapshot, diagnose. Wires flags to commands.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -8,11 +8,13 @@
 
 #include "base/command_line.h"
 #include "kubectl-verl/commands.h"
+#include "kubectl-verl/diagnose/run.h"
 #include "kubectl-verl/version.h"
 
 namespace {
 
 using namespace verl;
+using cli::DiagnoseOptions;
 using cli::Options;
 
 struct Words {  // flags that are turned into values after parsing
@@ -49,6 +51,24 @@ void add_output_flags(CLI::App& command, Options& options, Words& words) {
   command.add_flag("-v,--verbose", options.style.all, "leave nothing out for length");
 }
 
+// diagnose and its two names for one use each.
+CLI::App* add_diagnose(CLI::App& app, const char* name, const char* what, DiagnoseOptions& options, Words& words) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->add_option("paths", options.paths, "files, or folders of one node each; NODE=PATH says whose it is; - or nothing is standard input");
+  command->add_option("--as", options.format, "the format of every document, instead of telling by content");
+  command->add_option("--policy", options.policy, "limits to judge by: a ReadinessPolicy, a DiagnosisPolicy or both");
+  command->add_option("--fail-on", words.fail_on, "exit 79 from this level on: error, warning or info; Unknown is an error")
+      ->check(CLI::IsMember({"error", "warning", "info"}))->capture_default_str();
+  command->add_option("-o,--output", words.output, "table or json; json carries every value that was read")->check(CLI::IsMember({"table", "json"}))->capture_default_str();
+  command->add_flag("--strip-comments", options.strip_comments, "take \"# \" off the beginning of every line first");
+  command->add_flag("--formats", options.list_formats, "list the formats");
+  command->add_flag("--rules", options.list_rules, "print every rule: what it means and what to do");
+  command->add_flag("--ascii", options.style.ascii, "no characters beyond ASCII");
+  command->add_flag("--no-color", words.no_color, "no colours; so does NO_COLOR");
+  command->add_flag("-v,--verbose", options.style.all, "leave nothing out for length");
+  return command;
+}
+
 int usage(std::string_view sentence) {
   std::cerr << "kubectl-verl: " << sentence << "\n";
   return cli::kExitUsage;
@@ -64,7 +84,7 @@ bool set(const char* name) {
 int main(int argc, char** argv) {
   Options options;
   Words words;
-  CLI::App app{"Says which nodes are fit for multi-node training, and what would be decided about a job. Writes nothing to a cluster."};
+  CLI::App app{"Says which nodes are fit for multi-node training, what would be decided about a job, and what files from nodes show. Writes nothing to a cluster."};
   app.name("kubectl verl");
   app.require_subcommand(1);
   app.footer("Exit codes: 0 well, 1 the answer could not be produced or written, 64 wrong usage, 79 findings at or above --fail-on or a job that does not fit.");
@@ -93,6 +113,11 @@ int main(int argc, char** argv) {
   add_cluster_flags(*snapshot, options);
   snapshot->add_option("-o,--output", options.file, "file to write, readable by you alone; - or nothing: standard output");
 
+  DiagnoseOptions diagnose_options;
+  CLI::App* diagnose = add_diagnose(app, "diagnose", "what files and logs from nodes say: settings, topology, clocks, links, benchmarks", diagnose_options, words);
+  CLI::App* lint = add_diagnose(app, "lint", "diagnose, for settings: environments, nccl.conf, manifests", diagnose_options, words);
+  CLI::App* nccl_log = add_diagnose(app, "nccl-log", "diagnose, for logs of a run: NCCL_DEBUG=INFO, Ray, PyTorch", diagnose_options, words);
+
   CLI::App* version = app.add_subcommand("version", "print the version");
 
   try {
@@ -101,6 +126,17 @@ int main(int argc, char** argv) {
     const bool asked_for_help = error.get_exit_code() == 0;
     if (const std::string unknown = unknown_argument(app, "kubectl-verl"); !asked_for_help && !unknown.empty()) return usage(unknown);
     return app.exit(error) == 0 ? code_after_output("kubectl-verl", cli::kExitWell) : cli::kExitUsage;
+  }
+  if (diagnose->parsed() || lint->parsed() || nccl_log->parsed()) {
+    if (nccl_log->parsed() && diagnose_options.format.empty()) diagnose_options.format = "log";
+    if (diagnose_options.paths.empty() && ::isatty(STDIN_FILENO) == 1 && !diagnose_options.list_formats && !diagnose_options.list_rules) {
+      return usage("nothing to read: give files or folders, or pipe text in");
+    }
+    if (diagnose_options.paths.empty()) diagnose_options.paths = {"-"};
+    diagnose_options.fail_on = words.fail_on == "info" ? diagnosis::Severity::Info : words.fail_on == "warning" ? diagnosis::Severity::Warning : diagnosis::Severity::Error;
+    diagnose_options.output = words.output == "json" ? cli::DiagnosisOutput::Json : cli::DiagnosisOutput::Table;
+    diagnose_options.style.colour = ::isatty(STDOUT_FILENO) == 1 && !words.no_color && !set("NO_COLOR");
+    return cli::run_diagnose(diagnose_options, std::cout, std::cerr);
   }
   if (plan->parsed() && options.file.empty() == options.job.empty()) return usage("plan needs one of -f FILE and --job NAME");
   if (options.from.empty() && (options.assume_fresh || !options.now.empty() || !options.levels.empty())) {

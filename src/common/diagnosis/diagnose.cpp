@@ -77,30 +77,63 @@ bool same(const Finding& a, const Finding& b) {
 
 }  // namespace
 
-ReadDocument read_document(std::string name, std::string node, std::string_view text, std::string_view format, const ReadOptions& options) {
-  ReadDocument document;
-  document.name = std::move(name);
-  document.node = std::move(node);
+DocumentReader::DocumentReader(std::string name, std::string node, std::string_view format, ReadOptions options)
+    : wanted_(format), options_(std::move(options)) {
+  options_.name = name;
+  document_.name = std::move(name);
+  document_.node = std::move(node);
+}
+
+void DocumentReader::choose() {
+  chosen_ = true;
   const std::vector<Format> formats = all_formats();
-  const Format* chosen = format.empty() ? recognise(formats, text) : format_named(formats, format);
-  if (!chosen) {
-    if (!format.empty()) document.error = Error{.code = ErrorCode::Invalid, .message = "no format is called \"" + std::string(format) + "\""};
-    return document;
+  const Format* found = wanted_.empty() ? recognise(formats, text_) : format_named(formats, wanted_);
+  if (!found) {
+    if (!wanted_.empty()) document_.error = Error{.code = ErrorCode::Invalid, .message = "no format is called \"" + wanted_ + "\""};
+    return;
   }
-  document.format = std::string(chosen->name);
-  if (text.size() > kDocumentBytes && !chosen->stream) {
-    document.error = Error{.code = ErrorCode::TooLarge, .message = "more than " + std::to_string(kDocumentBytes >> 20) + " MiB of text"};
-    return document;
+  format_ = *found;
+  document_.format = std::string(found->name);
+  if (!found->stream) return;
+  stream_ = found->stream(options_);
+  stream_->feed(text_);
+  text_ = {};
+}
+
+void DocumentReader::feed(std::string_view piece) {
+  if (stream_) return stream_->feed(piece);
+  if (document_.error || (chosen_ && !format_)) return;  // nothing can be made of it
+  if (text_.size() + piece.size() > kDocumentBytes && chosen_) {
+    document_.error = Error{.code = ErrorCode::TooLarge, .message = "more than " + std::to_string(kDocumentBytes >> 20) + " MiB of text"};
+    text_ = {};
+    return;
   }
-  ReadOptions own = options;
-  own.name = document.name;
-  auto reading = chosen->read(text, own);
-  if (reading) {
-    document.reading = std::move(*reading);
-  } else {
-    document.error = reading.error();
+  text_ += piece;
+  if (!chosen_ && text_.size() >= kLikenessBytes) choose();
+}
+
+ReadDocument DocumentReader::finish() {
+  if (!chosen_) choose();
+  if (stream_) {
+    document_.reading = stream_->finish();
+  } else if (format_ && !document_.error) {
+    auto reading = format_->read(text_, options_);
+    if (reading) {
+      document_.reading = std::move(*reading);
+    } else {
+      document_.error = std::move(reading.error());
+    }
   }
-  return document;
+  return std::move(document_);
+}
+
+ReadDocument read_document(std::string name, std::string node, std::string_view text, std::string_view format, const ReadOptions& options) {
+  DocumentReader reader(std::move(name), std::move(node), format, options);
+  while (!text.empty()) {
+    reader.feed(text.substr(0, kLikenessBytes));
+    text.remove_prefix(std::min(text.size(), kLikenessBytes));
+  }
+  return reader.finish();
 }
 
 Diagnosis diagnose(const std::vector<ReadDocument>& documents, const Policy& policy) {

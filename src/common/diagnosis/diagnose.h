@@ -1,6 +1,7 @@
 // From documents to a verdict: read each by its format, gather the facts of each node, apply every rule once.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +20,26 @@ struct ReadDocument {
   Reading reading{};
 };
 
-// Recognises and reads. `format` is empty or the name of one; an unknown name is an Error in the result.
+// Reads one document in pieces of any size: recognises it by its beginning, then streams it if its format can, else keeps it up
+// to kDocumentBytes. `format` is empty or the name of one; an unknown name is an Error in the result.
+class DocumentReader final {
+ public:
+  DocumentReader(std::string name, std::string node, std::string_view format, ReadOptions options);
+  void feed(std::string_view piece);
+  ReadDocument finish();
+
+ private:
+  void choose();
+
+  ReadDocument document_{};
+  std::string wanted_{};
+  ReadOptions options_{};
+  std::string text_{};
+  bool chosen_{false};
+  std::optional<Format> format_{};
+  std::unique_ptr<StreamReader> stream_{};
+};
+
 ReadDocument read_document(std::string name, std::string node, std::string_view text, std::string_view format, const ReadOptions& options);
 
 struct Suppressed {
