@@ -8,6 +8,7 @@ namespace verl::nccl {
 void merge(Facts& into, Facts more) {
   std::move(more.environments.begin(), more.environments.end(), std::back_inserter(into.environments));
   if (into.loaded_version.empty()) into.loaded_version = std::move(more.loaded_version);
+  merge(into.host, std::move(more.host));
 }
 
 }  // namespace verl::nccl

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "diagnosis/nccl/conf.h"
+#include "diagnosis/nccl/host_facts.h"
 
 namespace verl::nccl {
 
@@ -29,6 +30,7 @@ struct Environment {
 struct Facts {
   std::vector<Environment> environments{};
   std::string loaded_version{};  // "2.27.3": of the library that was really loaded, never of an image's label; empty: unknown
+  HostFacts host{};
   bool operator==(const Facts&) const = default;
 };
 

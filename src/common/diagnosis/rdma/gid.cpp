@@ -1,5 +1,7 @@
 #include "diagnosis/rdma/gid.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <charconv>
 
@@ -13,7 +15,21 @@ int version(const GidEntry& entry) {
   return entry.type.empty() ? 0 : 1;
 }
 
-AddressFamily family_of(const Gid& gid) { return is_ipv4(gid) ? AddressFamily::Inet4 : AddressFamily::Inet6; }
+bool is_ipv4_multicast(const Gid& gid) {
+  return gid[0] == 0xFF && gid[1] == 0x0E && std::all_of(gid.begin() + 2, gid.begin() + 10, [](std::uint8_t byte) { return byte == 0; }) &&
+         gid[10] == 0xFF && gid[11] == 0xFF;
+}
+
+Address address_of(const Gid& gid) {
+  Address address;
+  address.family = family_of(gid);
+  if (address.family == AddressFamily::Inet4) {
+    std::copy(gid.begin() + 12, gid.end(), address.bytes.begin());
+  } else {
+    address.bytes = gid;
+  }
+  return address;
+}
 
 bool valid(const Gid& gid) { return !is_zero(gid) && !is_link_local(gid); }
 
@@ -51,7 +67,22 @@ const GidEntry* entry_at(const std::vector<GidEntry>& table, std::int32_t index)
   return found == table.end() ? nullptr : &*found;
 }
 
+AddressFamily family_of(const Gid& gid) { return is_ipv4(gid) || is_ipv4_multicast(gid) ? AddressFamily::Inet4 : AddressFamily::Inet6; }
+
+std::string to_string(const Gid& gid) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const bool four = is_ipv4(gid);
+  inet_ntop(four ? AF_INET : AF_INET6, gid.data() + (four ? 12 : 0), text.data(), static_cast<socklen_t>(text.size()));
+  return text.data();
+}
+
 std::int32_t nccl_gid_index(const std::vector<GidEntry>& table, AddressFamily family) {
+  GidWish wish;
+  wish.family = family;
+  return nccl_gid_index(table, wish);
+}
+
+std::int32_t nccl_gid_index(const std::vector<GidEntry>& table, const GidWish& wish) {
   const GidEntry empty{};
   const GidEntry* current = entry_at(table, 0);
   if (current == nullptr) current = &empty;
@@ -61,11 +92,12 @@ std::int32_t nccl_gid_index(const std::vector<GidEntry>& table, AddressFamily fa
   }
   std::sort(candidates.begin(), candidates.end(), [](const GidEntry* a, const GidEntry* b) { return a->index < b->index; });
   for (const GidEntry* candidate : candidates) {
-    const bool wanted_family = family_of(candidate->gid) == family;
-    if (family_of(candidate->gid) != family_of(current->gid) && wanted_family) {
+    const bool fits = family_of(candidate->gid) == wish.family && (!wish.range || in_network(address_of(candidate->gid), *wish.range));
+    if (!fits) continue;
+    if (family_of(candidate->gid) != family_of(current->gid)) {
       current = candidate;
-    } else if (wanted_family && valid(candidate->gid) && (version(*candidate) != version(*current) || !valid(current->gid)) &&
-               version(*candidate) == 2) {
+    } else if (valid(candidate->gid) && (version(*candidate) != version(*current) || !valid(current->gid)) &&
+               version(*candidate) == wish.roce_version) {
       current = candidate;
     }
   }

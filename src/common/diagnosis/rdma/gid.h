@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diagnosis/rdma/address.h"
+
 namespace verl::rdma {
 
 using Gid = std::array<std::uint8_t, 16>;
@@ -26,11 +28,20 @@ bool is_ipv4(const Gid& gid);         // ::ffff:a.b.c.d
 bool is_zero(const Gid& gid);
 bool is_link_local(const Gid& gid);   // fe80::/64
 
-enum class AddressFamily { Inet4, Inet6 };
+// What NCCL looks for in the table.
+struct GidWish {
+  AddressFamily family{AddressFamily::Inet4};  // NCCL_IB_ADDR_FAMILY
+  std::int32_t roce_version{2};                // NCCL_IB_ROCE_VERSION_NUM
+  std::optional<Address> range{};              // NCCL_IB_ADDR_RANGE, of that family
+};
 
-// NCCL's own choice for a RoCE port when NCCL_IB_GID_INDEX is not set (src/transport/net_ib/connect.cc, without
-// NCCL_IB_ADDR_RANGE). It ends at index 0 when nothing fits, without an error, so ask usable() about what it took.
+// NCCL's own choice for a RoCE port when NCCL_IB_GID_INDEX is not set (src/transport/net_ib/connect.cc). It ends at index 0
+// when nothing fits, without an error, so ask usable() about what it took.
+std::int32_t nccl_gid_index(const std::vector<GidEntry>& table, const GidWish& wish);
 std::int32_t nccl_gid_index(const std::vector<GidEntry>& table, AddressFamily family = AddressFamily::Inet4);
+
+AddressFamily family_of(const Gid& gid);  // Inet4 for ::ffff:a.b.c.d and its multicast form ff0e::ffff:a.b.c.d
+std::string to_string(const Gid& gid);    // "192.0.2.7" for a mapped IPv4 address, else as IPv6
 
 // A routable RoCE v2 address: neither empty nor link-local.
 bool usable(const GidEntry& entry);
