@@ -1,6 +1,7 @@
 #include "diagnosis/fabric/facts.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace verl::fabric {
@@ -28,6 +29,14 @@ void merge(Interface& into, Interface more) {
   keep_first(into.speed_mbps, more.speed_mbps);
   keep_first(into.master, std::move(more.master));
   keep_first(into.addresses, std::move(more.addresses));
+  keep_first(into.configured_mtu, more.configured_mtu);
+  keep_first(into.configured_speed_mbps, more.configured_speed_mbps);
+  keep_first(into.duplex, std::move(more.duplex));
+  keep_first(into.driver, std::move(more.driver));
+  keep_first(into.driver_version, std::move(more.driver_version));
+  keep_first(into.firmware, std::move(more.firmware));
+  keep_first(into.pci, std::move(more.pci));
+  into.lines.merge(more.lines);
 }
 
 void merge(Port& into, Port more) {
@@ -46,6 +55,8 @@ void merge(Port& into, Port more) {
   into.counters.merge(more.counters);
   keep_first(into.firmware, std::move(more.firmware));
   keep_first(into.pci, std::move(more.pci));
+  keep_first(into.model, std::move(more.model));
+  into.lines.merge(more.lines);
 }
 
 }  // namespace
@@ -68,6 +79,7 @@ void merge(Facts& into, Facts more) {
       merge(*known, std::move(one));
     }
   }
+  std::move(more.snapshots.begin(), more.snapshots.end(), std::back_inserter(into.snapshots));
 }
 
 const Interface* interface_named(const Facts& facts, const std::string& name) {

@@ -7,9 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "diagnosis/finding.h"
 #include "diagnosis/rdma/gid.h"
 
 namespace verl::fabric {
+
+// The line that said a field, by the field's name as it is called here: "state", "rate", "counter link_downed".
+using Lines = std::map<std::string, diagnosis::Evidence>;
 
 // Virtual: veth, cali*, cni*, docker*, virbr*, tunnels: never carries a job on hostNetwork.
 enum class InterfaceKind { Unknown, Ethernet, Infiniband, Loopback, Bond, Bridge, Vlan, Virtual };
@@ -23,6 +27,14 @@ struct Interface {
   std::optional<std::int64_t> speed_mbps{};
   std::string master{};            // bond or bridge it belongs to
   std::vector<std::string> addresses{};  // "192.0.2.31/24", "fe80::1/64"; the prefix length may be missing
+  std::optional<std::int32_t> configured_mtu{};         // what its persistent configuration says
+  std::optional<std::int64_t> configured_speed_mbps{};  // what is wanted of it, or what it would bring by design
+  std::string duplex{};            // "Full", "Half"
+  std::string driver{};
+  std::string driver_version{};
+  std::string firmware{};
+  std::string pci{};               // "0000:5e:00.0"
+  Lines lines{};
   bool operator==(const Interface&) const = default;
 };
 
@@ -46,12 +58,24 @@ struct Port {
   std::map<std::string, std::uint64_t> counters{};
   std::string firmware{};
   std::string pci{};
+  std::string model{};             // of the card: "MT4129"; ports of another model are no siblings
+  Lines lines{};
   bool operator==(const Port&) const = default;
+};
+
+// Counters of one interface or port at one moment. Two of the same owner, in the order they were given, give differences.
+struct CounterSnapshot {
+  std::string owner{};             // "ens5f0np0", "mlx5_0/1"; empty: the tool did not say (ethtool -S never does)
+  std::string document{};
+  std::string moment{};            // "t0", a date as printed; empty: not said
+  std::map<std::string, std::uint64_t> counters{};
+  bool operator==(const CounterSnapshot&) const = default;
 };
 
 struct Facts {
   std::vector<Interface> interfaces{};  // unique by name
   std::vector<Port> ports{};            // unique by device and port
+  std::vector<CounterSnapshot> snapshots{};  // in the order given
   bool operator==(const Facts&) const = default;
 };
 
