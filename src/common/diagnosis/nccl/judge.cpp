@@ -1,10 +1,14 @@
 #include "diagnosis/judge.h"
 
+#include "diagnosis/nccl/hardware.h"
 #include "diagnosis/nccl/lint.h"
 
 namespace verl::diagnosis {
 
-void judge_nccl(const NodeFacts& node, const Policy& policy, Findings& out) { nccl::lint_settings(node, policy, out); }
+void judge_nccl(const NodeFacts& node, const Policy& policy, Findings& out) {
+  nccl::lint_settings(node, policy, out);
+  nccl::judge_hardware(node, policy, out);
+}
 
 void compare_nccl(const Fleet&, const Policy&, Findings&) {}
 
