@@ -29,7 +29,6 @@ Finding document_finding(std::string_view id, const ReadDocument& document, std:
   Finding finding = finding_of(id, document.name);
   if (!document.node.empty()) finding.nodes.push_back(document.node);
   finding.seen = std::move(seen);
-  finding.evidence.push_back({.source = document.name, .line = 0, .text = {}});
   return finding;
 }
 
@@ -53,6 +52,16 @@ void gather(const ReadDocument& document, Fleet& fleet, std::vector<Finding>& ou
   }
   for (Finding finding : document.reading.findings) {
     complete(finding, document);
+    out.push_back(std::move(finding));
+  }
+  if (!document.reading.unread.empty()) {
+    const auto lines = static_cast<std::int64_t>(document.reading.unread.size()) + document.reading.unread_more;
+    Finding finding = document_finding("document-lines-unread", document, std::to_string(lines) + (lines == 1 ? " line" : " lines"));
+    constexpr size_t kShown = 3;
+    for (size_t i = 0; i < std::min(kShown, document.reading.unread.size()); ++i) {
+      const UnreadLine& line = document.reading.unread[i];
+      finding.evidence.push_back({.source = document.name, .line = line.line, .text = line.text});
+    }
     out.push_back(std::move(finding));
   }
   for (const auto& [name, facts] : document.reading.nodes) merge(fleet[name.empty() ? document.node : name], facts);
