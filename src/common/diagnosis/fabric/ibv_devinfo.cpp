@@ -72,11 +72,7 @@ void take_gid(Store& store, Cursor& at, const KeyValue& pair, const Line& line) 
   entry.index = *index;
   entry.gid = *gid;
   entry.type = comma == std::string_view::npos ? "" : gid_type(pair.value.substr(comma + 1));
-  const std::string path = port_path(*at.port, "gid[" + std::to_string(*index) + "]");
-  store.value(path, std::string(trim(pair.value.substr(0, comma))));
-  if (!entry.type.empty()) store.value(path + ".type", entry.type);
-  constexpr std::size_t kMostGids = 1024;
-  if (at.port->gids.size() < kMostGids) at.port->gids.push_back(std::move(entry));
+  add_gid(store, *at.port, std::move(entry), pair.value.substr(0, comma), line);
 }
 
 void take_of_port(Store& store, Cursor& at, const KeyValue& pair, const Line& line) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diagnosis/fabric/gid_text.h"
 #include "diagnosis/fabric/names.h"
 #include "diagnosis/rule.h"
 
@@ -32,6 +33,13 @@ std::string_view word_of(std::string_view text) {
   const std::size_t open = text.find('(');
   if (open != std::string_view::npos && open > 0) text = trim(text.substr(0, open));
   return text;
+}
+
+// The number before the word, where sysfs and ibstatus print it: "4: ACTIVE".
+void write_number(Store& store, const Port& port, std::string_view field, std::string_view text) {
+  const std::size_t colon = text.find(':');
+  const auto number = colon == std::string_view::npos ? std::nullopt : parse_int(trim(text.substr(0, colon)));
+  if (number) store.value(port_path(port, field), *number);
 }
 
 std::string compact(std::string_view text) {
@@ -120,6 +128,7 @@ void set_state(Store& store, Port& port, std::string_view state, const Line& lin
   port.state = word;
   port.lines["state"] = store.evidence(line);
   store.value(port_path(port, "state"), word);
+  write_number(store, port, "state_number", state);
 }
 
 void set_physical_state(Store& store, Port& port, std::string_view state, const Line& line) {
@@ -130,6 +139,7 @@ void set_physical_state(Store& store, Port& port, std::string_view state, const 
   if (letters == "PORTCONFIGTRAINING" || letters == "TRAINING") port.physical_state = "PortConfigurationTraining";
   port.lines["physical_state"] = store.evidence(line);
   store.value(port_path(port, "physical_state"), port.physical_state);
+  write_number(store, port, "physical_state_number", state);
 }
 
 void set_rate(Store& store, Port& port, double gbps, std::string_view text, const Line& line) {
@@ -154,7 +164,8 @@ void set_lid(Store& store, Port& port, bool of_subnet_manager, std::int64_t lid,
     store.unread(line, "not a LID");
     return;
   }
-  (of_subnet_manager ? port.sm_lid : port.lid) = static_cast<std::int32_t>(lid);
+  constexpr std::int64_t kNone = 0xFFFF;
+  if (lid != kNone) (of_subnet_manager ? port.sm_lid : port.lid) = static_cast<std::int32_t>(lid);
   port.lines[of_subnet_manager ? "sm_lid" : "lid"] = store.evidence(line);
   store.value(port_path(port, of_subnet_manager ? "sm_lid" : "lid"), lid);
 }
@@ -180,6 +191,19 @@ void set_speed(Store& store, Interface& interface, std::int64_t mbps, const Line
   interface.speed_mbps = mbps;
   interface.lines["speed"] = store.evidence(line);
   store.value(interface_path(interface, "speed"), mbps, "Mb/s");
+}
+
+void add_gid(Store& store, Port& port, rdma::GidEntry entry, std::string_view printed, const Line& line) {
+  constexpr std::size_t kMostGids = 1024;
+  const std::string path = port_path(port, "gid[" + std::to_string(entry.index) + "]");
+  store.value(path, std::string(trim(printed)));
+  if (!entry.type.empty()) store.value(path + ".type", entry.type);
+  if (const std::string address = ipv4_of(entry.gid); !address.empty()) store.value(path + ".ipv4", address);
+  port.lines["gid " + std::to_string(entry.index)] = store.evidence(line);
+  const auto known = std::find_if(port.gids.rbegin(), port.gids.rend(), [&](const rdma::GidEntry& one) { return one.index == entry.index; });
+  if (known != port.gids.rend()) return store.unread(line, "a second GID at this index");
+  if (port.gids.size() >= kMostGids) return store.unread(line, "more GIDs than a port has");
+  port.gids.push_back(std::move(entry));
 }
 
 std::optional<double> rate_of(std::string_view text) {

@@ -47,6 +47,7 @@ void set_rate(Store& store, Port& port, double gbps, std::string_view text, cons
 void set_link_layer(Store& store, Port& port, std::string_view layer, const Line& line);
 void set_lid(Store& store, Port& port, bool of_subnet_manager, std::int64_t lid, const Line& line);
 void set_netdev(Store& store, Port& port, std::string_view netdev, const Line& line);
+void add_gid(Store& store, Port& port, rdma::GidEntry entry, std::string_view printed, const Line& line);
 void set_mtu(Store& store, Interface& interface, std::int64_t mtu, const Line& line);
 void set_speed(Store& store, Interface& interface, std::int64_t mbps, const Line& line);
 
