@@ -24,12 +24,14 @@ struct Environment {
   EnvironmentKind kind{EnvironmentKind::Process};
   std::string origin{};  // "container trainer", "rank 3"; empty: the whole node
   std::vector<SettingAt> settings{};
+  SettingAt comment{};   // of a conf file: its first comment with "=" in it, for which old releases define a variable; line 0: none
   bool operator==(const Environment&) const = default;
 };
 
 struct Facts {
   std::vector<Environment> environments{};
   std::string loaded_version{};  // "2.27.3": of the library that was really loaded, never of an image's label; empty: unknown
+  std::string hostname_address{};  // what the node's own host name resolves to there; empty: not known
   HostFacts host{};
   bool operator==(const Facts&) const = default;
 };
