@@ -41,7 +41,10 @@ void lint_unknown(const Linted& linted, const EffectiveSetting& setting, Finding
   }
   const bool partly_known = name.starts_with("UCX_") || name.starts_with("FI_");  // hundreds of names, a few of them here
   if (partly_known) return;
-  if (const std::string_view nearest = nearest_name(name); !nearest.empty()) {
+  std::string upper(name);
+  std::transform(upper.begin(), upper.end(), upper.begin(), [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; });
+  const Variable* capital = variable_named(upper);  // names are case-sensitive
+  if (const std::string_view nearest = capital ? capital->name : nearest_name(name); !nearest.empty()) {
     Finding finding = about("NCCL101", setting, fmt::format("nobody reads {}; did you mean {}?", name, nearest));
     finding.wanted = nearest;
     finding.remedy = fmt::format("rename it to {}", nearest);
