@@ -240,9 +240,10 @@ void judge_kinds(const Situation& situation, const Devices& devices, Findings& o
 
 void judge_access(const Situation& situation, const Devices& devices, Findings& out) {
   std::set<std::string> shut;
-  for (const auto& [device, can] : situation.node->nccl.host.openable) {
+  for (const auto& one : situation.node->nccl.host.openable) {
+    const std::string& device = one.first;
     const bool known = std::any_of(devices.selected.begin(), devices.selected.end(), [&](const fabric::Port* port) { return port->device == device; });
-    if (!can && (known || (situation.node->fabric.ports.empty() && selects(devices.list, device)))) shut.insert(device);
+    if (!one.second && (known || (situation.node->fabric.ports.empty() && selects(devices.list, device)))) shut.insert(device);
   }
   if (shut.empty()) return;
   Finding finding = finding_about(situation, "NCCL308", "NCCL_IB_HCA");
