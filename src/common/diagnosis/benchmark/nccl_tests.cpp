@@ -108,7 +108,7 @@ class Reader final {
   explicit Reader(const ReadOptions& options) : store_(options) {}
 
   void take(const Line& line) {
-    if (line.bare.empty()) return;
+    if (line.bare.empty() || line.bare == "#") return;
     const std::string_view comment = after_hash(line.bare);
     const Words words = split_whitespace(comment.empty() ? line.bare : comment);
     if (!comment.empty() && !type_at(split_whitespace(line.bare))) return take_comment(comment, words, line);

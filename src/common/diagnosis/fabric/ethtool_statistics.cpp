@@ -1,6 +1,7 @@
 // ethtool -S, once or several times in one text. The tool does not say whose counters they are; two texts of one node that have
 // the same counters are taken for two moments of one interface (judge.cpp). All counters are 64 bits wide; names nobody knows
 // are values all the same.
+#include <algorithm>
 #include <cctype>
 
 #include "base/text.h"
@@ -30,6 +31,22 @@ bool is_counter_name(std::string_view name) {
          name.starts_with("port.") || name.starts_with("queue_") || name.starts_with("veb.");
 }
 
+// People call the file after the interface: "node-a/ethtool-S-ens5f0.txt". A hint that parts the counters of two interfaces.
+std::string owner_by_name(std::string_view document) {
+  document = document.substr(document.rfind('/') == std::string_view::npos ? 0 : document.rfind('/') + 1);
+  const auto of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0; };
+  while (!document.empty()) {
+    std::size_t end = 0;
+    while (end < document.size() && of_word(document[end])) ++end;
+    const std::string_view word = document.substr(0, end);
+    document.remove_prefix(std::min(end + 1, document.size()));
+    const InterfaceKind kind = kind_of_name(word);
+    const bool named = kind == InterfaceKind::Ethernet || kind == InterfaceKind::Bond || kind == InterfaceKind::Infiniband;
+    if (named && std::any_of(word.begin(), word.end(), [](unsigned char c) { return std::isdigit(c) != 0; })) return std::string(word);
+  }
+  return {};
+}
+
 }  // namespace
 
 int likeness_ethtool_statistics(std::string_view head) {
@@ -52,6 +69,7 @@ Reading read_ethtool_statistics(std::string_view text, const ReadOptions& option
   const auto begin = [&] {
     CounterSnapshot one;
     one.document = store.document();
+    one.owner = owner_by_name(store.document());
     one.moment = moment;
     snapshots.push_back(std::move(one));
     moment.clear();

@@ -128,6 +128,7 @@ Reading read(std::string_view text, const ReadOptions& options) {
   store.value("gids.count", rows);
   if (rows == 0) return failure(ErrorCode::Invalid, "no row with device, port, index and GID in it");
   settle_layers(store);
+  write_gid_choice(store);
   return store.take();
 }
 

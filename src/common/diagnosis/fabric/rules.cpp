@@ -1,7 +1,88 @@
+// Rules about interfaces, RDMA ports and counters. Where a rule is a check of the node agent it has that check's id.
 #include "diagnosis/rule.h"
 
-namespace verl::diagnosis {
+#include <array>
 
-std::span<const Rule> fabric_rules() { return {}; }
+namespace verl::diagnosis {
+namespace {
+
+constexpr std::array kRules{
+    Rule{.id = "link-state", .severity = Severity::Error, .title = "a fabric interface that is down or not there",
+         .why = "Traffic of the job cannot use it.",
+         .remedy = "look at cable, transceiver and switch port; check the names in the policy"},
+    Rule{.id = "link-speed", .severity = Severity::Error, .title = "a fabric interface slower than wanted",
+         .why = "The job runs at the pace of its slowest link.",
+         .remedy = "look at autonegotiation, FEC, cable and switch port"},
+    Rule{.id = "mtu-interface", .severity = Severity::Error, .title = "a fabric interface with an MTU below the policy's, or unlike that of its bond or of other nodes",
+         .why = "Large packets are dropped or cut on the way; nodes that differ only warn.",
+         .remedy = "set the same MTU on interface, bond and switch port of all nodes"},
+    Rule{.id = "mtu-drift", .severity = Severity::Error, .title = "an interface whose MTU is not the one of its configuration",
+         .why = "Somebody changed it by hand, or the configuration was never applied; the next restart changes it again.",
+         .remedy = "apply the configuration, or correct it"},
+    Rule{.id = "mtu-roce-active", .severity = Severity::Error, .title = "a RoCE port with a smaller active MTU than needed",
+         .why = "GPU-initiated transports take 4096 for granted and hang without a message; others lose bandwidth. Without a need that is given it only warns.",
+         .remedy = "raise the interface's MTU to 4192 or more (guides say 4200), then bring the port down and up"},
+    Rule{.id = "mtu-roce-stale", .severity = Severity::Warning, .title = "a RoCE port whose active MTU is smaller than its interface allows",
+         .why = "The port did not follow a change of the interface's MTU, or the driver limits it.",
+         .remedy = "bring the port down and up"},
+    Rule{.id = "mtu-peer", .severity = Severity::Warning, .title = "frames that are too large arrive",
+         .why = "The other side sends with a larger MTU than this one takes, and those frames are lost.",
+         .remedy = "make the MTU equal at both ends"},
+    Rule{.id = "rdma-port-state", .severity = Severity::Error, .title = "an RDMA port that is not active",
+         .why = "NCCL leaves it out. Of one port among active ones that has no link partner it only warns; all ports down, or a port that waits for a subnet manager, is an error.",
+         .remedy = "look at cable and peer; on InfiniBand see that a subnet manager runs"},
+    Rule{.id = "rdma-port-unused", .severity = Severity::Info, .title = "an RDMA port that is switched off",
+         .why = "A port that is Disabled has no cable to blame; its rate is a default and means nothing.",
+         .remedy = "nothing, unless the job needs it"},
+    Rule{.id = "rdma-port-rate", .severity = Severity::Error, .title = "an RDMA port slower than wanted, than its siblings or than it is built for",
+         .why = "Collectives run at the pace of the slowest rail. Without a rate that is given it only warns.",
+         .remedy = "reseat or replace the cable, look at the switch port and at the port's width and speed"},
+    Rule{.id = "rdma-device-count", .severity = Severity::Error, .title = "fewer active RDMA devices than the policy wants",
+         .why = "Each missing device takes its share of the bandwidth, or the job does not start.",
+         .remedy = "look for the missing device on the PCIe bus and at its driver, or at its port"},
+    Rule{.id = "rdma-software", .severity = Severity::Warning, .title = "an emulated RDMA device",
+         .why = "rxe and siw move data through the processor and never satisfy a requirement for RDMA.",
+         .remedy = "use hardware, or say software_rdma in the policy"},
+    Rule{.id = "rdma-subnet-manager", .severity = Severity::Info, .title = "a node that runs the subnet manager itself",
+         .why = "Its port has the LID of the subnet manager; restarting the node takes the fabric's manager away.",
+         .remedy = "run a second subnet manager elsewhere"},
+    Rule{.id = "rdma-firmware", .severity = Severity::Warning, .title = "RDMA adapters of one model with different firmware",
+         .why = "Bugs and defaults differ between firmware versions, so ranks behave differently.",
+         .remedy = "bring all adapters of the model to one firmware"},
+    Rule{.id = "roce-gid", .severity = Severity::Error, .title = "a RoCE port without a routable RoCE v2 address",
+         .why = "Link-local addresses reach no other subnet, and NCCL ends at index 0 without a word. Where another port of the node has one it only warns.",
+         .remedy = "give the port's interface an IP address, or leave the port out of NCCL_IB_HCA"},
+    Rule{.id = "roce-gid-ipv4", .severity = Severity::Info, .title = "a RoCE port with IPv6 addresses alone",
+         .why = "NCCL looks for an IPv4 address unless NCCL_IB_ADDR_FAMILY says otherwise.",
+         .remedy = "give the interface an IPv4 address, or set NCCL_IB_ADDR_FAMILY=AF_INET6 on all nodes"},
+    Rule{.id = "rdma-counter-saturated", .severity = Severity::Warning, .title = "a counter at the most its width can hold",
+         .why = "It cannot move any more, so nothing can be measured with it.",
+         .remedy = "reset the port's counters (perfquery -R, or a restart of the driver) and look again"},
+    Rule{.id = "rdma-error-counters", .severity = Severity::Warning, .title = "error counters that moved",
+         .why = "Bits are damaged, or packets are sent again; CRC errors are an error, the rest warns.",
+         .remedy = "look at cable and optics where CRC or symbol errors move; at congestion and PFC where retries move"},
+    Rule{.id = "rdma-port-flap", .severity = Severity::Error, .title = "a link that went down and came back between two looks",
+         .why = "A job does not survive that: NCCL gives the connection up.",
+         .remedy = "reseat or replace cable and optics; look at the switch's log"},
+    Rule{.id = "packet-drops", .severity = Severity::Warning, .title = "packets dropped for want of receive buffers between two looks",
+         .why = "The host cannot drain what arrives.",
+         .remedy = "look at ring sizes, at interrupts and processors of the interface, and at PFC or ECN on the way"},
+    Rule{.id = "pause-global", .severity = Severity::Info, .title = "pause frames of the whole link moved, those of a priority did not",
+         .why = "This is link-level flow control, not PFC: it stops all classes of traffic at once.",
+         .remedy = "where RoCE is to be lossless use PFC on its priority"},
+    Rule{.id = "pause-priority", .severity = Severity::Info, .title = "pause frames of a priority moved",
+         .why = "PFC is at work: somebody's buffers fill.",
+         .remedy = "compare with other rails when bandwidth is low"},
+    Rule{.id = "counter-backwards", .severity = Severity::Warning, .title = "a counter that went backwards between two looks",
+         .why = "It was reset, or the two are not of one interface in this order; no difference can be told.",
+         .remedy = "take both looks anew, of one interface, the earlier one first"},
+    Rule{.id = "fabric-differs", .severity = Severity::Warning, .title = "nodes whose RDMA ports differ in number, rate or link layer",
+         .why = "The job runs at the pace of the slowest; ports of different link layers cannot talk at all, which is an error.",
+         .remedy = "place the job on nodes of one kind"},
+};
+
+}  // namespace
+
+std::span<const Rule> fabric_rules() { return kRules; }
 
 }  // namespace verl::diagnosis

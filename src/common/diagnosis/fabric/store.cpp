@@ -206,6 +206,18 @@ void add_gid(Store& store, Port& port, rdma::GidEntry entry, std::string_view pr
   port.gids.push_back(std::move(entry));
 }
 
+void write_gid_choice(Store& store) {
+  const std::vector<Port> ports = store.facts().ports;
+  for (const Port& port : ports) {
+    if (port.gids.empty() || port.link_layer != LinkLayer::Ethernet) continue;
+    const std::int32_t index = rdma::nccl_gid_index(port.gids);
+    const rdma::GidEntry* entry = rdma::entry_at(port.gids, index);
+    const bool good = entry && rdma::usable(*entry);
+    store.value("gid_index[" + port.device + (port.port == 1 ? "" : "/" + std::to_string(port.port)) + "]",
+                good ? diagnosis::Scalar{std::int64_t{index}} : diagnosis::Scalar{std::string("none")});
+  }
+}
+
 std::optional<double> rate_of(std::string_view text) {
   text = trim(text);
   const std::size_t unit = text.find(" Gb/sec");

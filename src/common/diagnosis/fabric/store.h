@@ -48,6 +48,8 @@ void set_link_layer(Store& store, Port& port, std::string_view layer, const Line
 void set_lid(Store& store, Port& port, bool of_subnet_manager, std::int64_t lid, const Line& line);
 void set_netdev(Store& store, Port& port, std::string_view netdev, const Line& line);
 void add_gid(Store& store, Port& port, rdma::GidEntry entry, std::string_view printed, const Line& line);
+// "gid_index[mlx5_0]": the index NCCL takes of each RoCE port that has GIDs; "none" when no entry of it is usable.
+void write_gid_choice(Store& store);
 void set_mtu(Store& store, Interface& interface, std::int64_t mtu, const Line& line);
 void set_speed(Store& store, Interface& interface, std::int64_t mbps, const Line& line);
 

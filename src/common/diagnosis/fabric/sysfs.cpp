@@ -219,6 +219,7 @@ void settle(Store& store, const Devices& devices) {
     snapshot.counters = port.counters;
     facts.snapshots.push_back(std::move(snapshot));
   }
+  write_gid_choice(store);
 }
 
 bool is_json(std::string_view text) { return trim(text).starts_with('{'); }
