@@ -85,19 +85,38 @@ void compare_answers(const Meetings& meetings, std::string_view id, std::string_
   }
 }
 
+// A node without any rail is the odd one whatever the others have; where its own list leaves none, NCCL303 says so.
+void judge_empty(const std::vector<NodeRails>& all, size_t most, Findings& out) {
+  std::vector<std::string> without;
+  for (const NodeRails& one : all) {
+    if (one.rails.empty() && !text_of(one.node->situation, "NCCL_IB_HCA")) without.push_back(one.node->name);
+  }
+  if (without.empty() || most == 0) return;
+  Finding finding = diagnosis::finding_of("NCCL409", "rails");
+  finding.nodes = without;
+  finding.seen = "0";
+  finding.wanted = std::to_string(most);
+  finding.message = fmt::format("no usable rail on {}, and {} on other nodes", join_some(without, 4), most);
+  out.push_back(std::move(finding));
+}
+
 void compare_counts(const std::vector<NodeRails>& all, Findings& out) {
   std::vector<Said> said;
-  for (const NodeRails& one : all) said.push_back({.node = one.node->name, .value = std::to_string(one.rails.size())});
+  std::map<std::string, size_t> users;
+  size_t most = 0;
+  for (const NodeRails& one : all) {
+    most = std::max(most, one.rails.size());
+    if (!one.rails.empty()) said.push_back({.node = one.node->name, .value = std::to_string(one.rails.size())});
+    for (const fabric::Port* port : one.rails) ++users[port_name(*port)];
+  }
+  judge_empty(all, most, out);
+  const size_t nodes = said.size();
   const Split split = split_of(std::move(said));
   if (!differs(split)) return;
   Finding finding = finding_of_split("NCCL409", "rails", "the number of usable rails differs", split);
-  std::map<std::string, size_t> users;
-  for (const NodeRails& one : all) {
-    for (const fabric::Port* port : one.rails) ++users[port_name(*port)];
-  }
   std::vector<std::string> missing;
   for (const auto& [name, count] : users) {
-    if (count < all.size() && count * 2 >= all.size()) missing.push_back(name);
+    if (count < nodes && count * 2 >= nodes) missing.push_back(name);
   }
   if (!missing.empty()) finding.message += fmt::format("; not everywhere: {}", join_some(missing, 8));
   out.push_back(std::move(finding));
@@ -170,9 +189,11 @@ void compare_order(const std::vector<NodeRails>& all, Findings& out) {
 }  // namespace
 
 void compare_rails(const FleetGroup& group, Findings& out) {
-  const std::vector<NodeRails> all = rails_by_node(group);
+  std::vector<NodeRails> all = rails_by_node(group);
   if (all.size() < 2) return;
   compare_counts(all, out);
+  all.erase(std::remove_if(all.begin(), all.end(), [](const NodeRails& one) { return one.rails.empty(); }), all.end());
+  if (all.size() < 2) return;
   const Meetings meetings = meetings_of(all);
   const size_t before = out.size();
   compare_answers(meetings, "NCCL410", "the rate", speed_of, {}, out);

@@ -147,7 +147,7 @@ void judge_interfaces(const Situation& situation, Findings& out) {
     return;
   }
   if (judge_loopback(situation, choice, out)) return;
-  if (choice.list.exclude) judge_exclusion(situation, choice, out);
+  if (choice.list.exclude && spans_nodes(situation)) judge_exclusion(situation, choice, out);
   if (choice.known) judge_listed(situation, choice, out);
 }
 

@@ -31,8 +31,9 @@ bool has_rdma_plugin(const Situation& situation) {
 void judge_guard(const Situation& situation, const Devices& devices, Findings& out) {
   if (text_of(situation, "NCCL_NET") || !may_use_rdma(situation) || has_rdma_plugin(situation)) return;
   if (!situation.policy->expected_network.empty() && situation.policy->expected_network != "IB") return;
+  // Only where the ports themselves say that they work: an interface that is up alone makes no RDMA cluster.
   const auto rails = rails_of(devices, situation.node->fabric);
-  if (rails.empty()) return;
+  if (rails.empty() || rails.front()->state.empty()) return;
   Finding finding = finding_about(situation, "NCCL320", "NCCL_NET");
   finding.message = fmt::format("NCCL_NET is not set: should RDMA over {} fail to start, NCCL falls back to sockets silently", join_some(port_names(rails), 8));
   finding.wanted = "IB";

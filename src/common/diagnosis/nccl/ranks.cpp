@@ -52,8 +52,9 @@ void judge_ranks(const diagnosis::NodeFacts& node, const diagnosis::Policy& poli
   judge_hostnames(node, environments, out);
   std::map<std::string, std::vector<Member>> groups;
   for (size_t i = 0; i < environments.size(); ++i) {
+    // Two files without a word of whose they are may be anybody's on the node: a daemon's, another job's.
     const std::string& origin = environments[i].origin;
-    groups[group_of(origin)].push_back({.node = origin.empty() ? fmt::format("environment {}", i + 1) : origin, .settings = &environments[i], .version = version});
+    if (!origin.empty()) groups[group_of(origin)].push_back({.node = origin, .settings = &environments[i], .version = version});
   }
   for (const auto& [name, members] : groups) {
     if (members.size() < 2) continue;
