@@ -63,7 +63,7 @@ void judge_nics(const Facts& facts, const fabric::Facts& fabric, Findings& out) 
   if (rails.devices.empty()) return;
   Finding finding = finding_of("rails-suggested", "NCCL_IB_HCA");
   finding.seen = hca_list(rails.devices);
-  finding.message = "RDMA devices near the GPUs: NCCL_IB_HCA=" + finding.seen;
+  finding.message = "RDMA devices near the GPUs: NCCL_IB_HCA=\"" + finding.seen + "\"";
   std::vector<std::string> left_out;
   for (const auto& [device, why] : rails.left_out) left_out.push_back(device + " (" + why + ")");
   if (!left_out.empty()) finding.message += "; left out: " + join_some(left_out, 16);
