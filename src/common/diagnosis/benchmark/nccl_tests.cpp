@@ -227,6 +227,8 @@ class Reader final {
   }
 
   void write(const Row& row, const Line& line) {
+    constexpr std::int64_t kMostRows = 20'000;
+    if (rows_ >= kMostRows) return store_.unread(line, "more rows than are kept");
     const std::string path = "rows[" + std::to_string(rows_++) + "].";
     store_.value(path + "size", row.size, "B");
     store_.value(path + "count", row.count);

@@ -235,6 +235,10 @@ class Reader final {
       ++repeated_;
       return true;
     }
+    if (measured().size() >= kMostRows) {
+      store_.unread(line, "more rows than are kept");
+      return true;
+    }
     write_row(line, words, one);
     return true;
   }
@@ -280,6 +284,7 @@ class Reader final {
     store_.value("best.size", most->size, "B");
   }
 
+  static constexpr std::size_t kMostRows = 20'000;
   static constexpr std::size_t kLook = 256;  // rows back that a repeated one may lie
   Store store_;
   Run run_{};

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::string_view kHeading = "NIC statistics:";
 constexpr std::size_t kMostCounters = 100'000;
+constexpr std::size_t kMostSnapshots = 256;
 
 // Counter names may hold colons ("[0]: rx_ucast_packets: 7"), so the last one parts name and number.
 std::optional<KeyValue> counter_of(std::string_view line) {
@@ -76,6 +77,10 @@ Reading read_ethtool_statistics(std::string_view text, const ReadOptions& option
   };
   for (const Line& line : lines_of(text, options.strip_comment_prefix)) {
     if (line.bare.empty()) continue;
+    if (line.bare == kHeading && snapshots.size() >= kMostSnapshots) {
+      store.unread(line, "more looks than are kept");
+      continue;
+    }
     if (line.bare == kHeading) {
       begin();
       continue;

@@ -53,7 +53,8 @@ void take_pair(Store& store, Port& port, std::string_view key, std::string_view 
     return store.value(port_path(port, "firmware"), port.firmware);
   }
   const auto number = parse_int<std::uint64_t>(value);
-  if (number && key != "netdev_index" && key != "lmc" && key != "ifindex") {
+  constexpr std::size_t kMost = 4096;
+  if (number && port.counters.size() < kMost && key != "netdev_index" && key != "lmc" && key != "ifindex") {
     port.counters.emplace(key, *number);
     counters.counters.emplace(key, *number);
   }
@@ -61,7 +62,8 @@ void take_pair(Store& store, Port& port, std::string_view key, std::string_view 
 }
 
 void add(Store& store, const Port& port, CounterSnapshot counters) {
-  if (counters.counters.empty()) return;
+  constexpr std::size_t kMost = 4096;
+  if (counters.counters.empty() || store.facts().snapshots.size() >= kMost) return;
   counters.owner = port_name(port);
   counters.document = store.document();
   store.facts().snapshots.push_back(std::move(counters));

@@ -80,6 +80,12 @@ Interface* Store::interface(std::string_view name) {
 }
 
 void Store::value(std::string name, diagnosis::Scalar value, std::string_view unit) {
+  constexpr std::size_t kMostValues = 500'000;
+  if (reading_.values.size() >= kMostValues) {
+    if (!full_) incomplete("values", "more than " + std::to_string(kMostValues) + " values: the rest is not kept", {});
+    full_ = true;
+    return;
+  }
   diagnosis::Value one;
   one.name = std::move(name);
   one.value = std::move(value);

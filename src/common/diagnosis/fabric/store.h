@@ -34,6 +34,7 @@ class Store final {
  private:
   std::string document_;
   diagnosis::Reading reading_{};
+  bool full_{false};
 };
 
 std::string port_path(const Port& port, std::string_view field);            // "port[mlx5_0/1].state"

@@ -96,6 +96,8 @@ void take_counter(Store& store, Port& port, std::string_view file, std::string_v
     store.value(port_path(port, file), std::string(value));  // "N/A (no PMA)"
     return;
   }
+  constexpr std::size_t kMost = 4096;
+  if (port.counters.size() >= kMost) return store.unread(line, "more counters than a port has");
   port.counters.emplace(name, *number);
   port.lines["counter " + name] = store.evidence(line);
   store.value(port_path(port, "counter." + name), *number);
