@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/text.h"
@@ -80,15 +81,23 @@ bool is_capital_name(std::string_view name) {
   return is_variable_name(name) && std::none_of(name.begin(), name.end(), [](char c) { return c >= 'a' && c <= 'z'; });
 }
 
-// A word with a blank behind it and more: a command that is given variables.
+bool is_launcher(std::string_view word) {
+  constexpr std::array<std::string_view, 16> kWords{"python", "python3", "torchrun", "mpirun", "mpiexec", "srun",      "ray",       "bash",
+                                                    "sh",     "docker",  "podman",   "env",    "sudo",    "deepspeed", "accelerate", "numactl"};
+  return word.starts_with('/') || word.starts_with("./") || std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+// A command that is given variables. A line that begins with NAME= may just as well be a value with blanks ("NCCL_NET=AWS Libfabric"):
+// there the command has to be one that starts programs.
 bool is_command(std::string_view line) {
-  if (plain_line(line) && line.find(" ") == std::string_view::npos) return false;
+  const auto plain = plain_line(line);
+  if (plain && (!plain->node.empty() || line.find(' ') == std::string_view::npos)) return false;
   const auto words = shell_words(line);
   const auto first = std::find_if(words.begin(), words.end(), [](const ShellWord& one) {
     const size_t equals = one.text.find('=');
     return !one.is_operator && (equals == std::string::npos || !is_variable_name(std::string_view(one.text).substr(0, equals)));
   });
-  if (first == words.end() || words.size() < 2) return false;
+  if (first == words.end() || words.size() < 2 || (first != words.begin() && !is_launcher(first->text))) return false;
   const auto settings = shell_settings(line);
   return std::any_of(settings.begin(), settings.end(), [](const ShellSetting& one) { return concerns_communication(one.name); });
 }
@@ -212,7 +221,7 @@ Result<Reading> read_environment(std::string_view text, const ReadOptions& optio
   const std::string_view head = text.substr(0, diagnosis::kLikenessBytes);
   const Count found = nul ? Count{} : count(whole_lines(head));
   const bool process = nul || (found.shell == 0 && is_process(head));
-  const bool shell = !process && (found.shell > 0 || found.commands > 0);
+  const bool shell = !process && (found.shell > 0 || found.commands * 2 >= std::max(found.lines, 1));
   if (!nul && found.lines == 0 && trim(text).empty()) return failure(ErrorCode::Invalid, "there is no line in it");
   Recorder recorder(reading, options, process ? EnvironmentKind::Process : EnvironmentKind::EnvFile);
   if (nul) {
