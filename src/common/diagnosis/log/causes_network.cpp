@@ -341,7 +341,7 @@ constexpr std::array kCauses{
     Cause{"log-memory-registration", Blame::First, "Call to ibv_", "failed with", registration},
     Cause{"log-memory-registration", Blame::First, "ibv_reg_", "Cannot allocate memory", registration},
     Cause{"log-device-open", Blame::First, "Unable to open device ", {}, open_device},
-    Cause{"log-connect", Blame::Connection, "onnect to ", "ailed", connect},
+    Cause{"log-connect", Blame::Connection, "onnect to ", " failed", connect},
     Cause{"log-connect", Blame::Connection, "onnect to ", "returned", connect},
     Cause{"log-connect", Blame::Connection, "connect returned ", {}, connect},
     Cause{"log-connect", Blame::Connection, "exceeded error retry count", {}, connect},

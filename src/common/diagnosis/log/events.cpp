@@ -22,7 +22,7 @@ constexpr std::size_t kHosts = 64;
 
 std::vector<Cause> all_causes() {
   std::vector<Cause> all;
-  for (const std::span<const Cause> part : {network_causes(), host_causes(), framework_causes(), ray_causes(), cluster_causes()}) all.insert(all.end(), part.begin(), part.end());
+  for (const std::span<const Cause> part : {framework_causes(), ray_causes(), network_causes(), host_causes(), cluster_causes()}) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
@@ -30,6 +30,17 @@ std::vector<std::string_view> phrases_of(const std::vector<Cause>& causes) {
   std::vector<std::string_view> all;
   for (const Cause& one : causes) all.push_back(one.phrase);
   return all;
+}
+
+// Built once: the automaton is the dearest part of a reader.
+const std::vector<Cause>& shared_causes() {
+  static const std::vector<Cause> kAll = all_causes();
+  return kAll;
+}
+
+const Words& shared_words() {
+  static const Words kWords(phrases_of(shared_causes()));
+  return kWords;
 }
 
 // A refused registration is judged with the limits of the node: judge.cpp.
@@ -74,7 +85,7 @@ void add_value(Sighting& out, std::string_view name, Scalar value, std::string_v
 
 std::string quoted(std::string_view text) { return "\"" + shorten(text, 200) + "\""; }
 
-Events::Events(std::string source) : source_(std::move(source)), causes_(all_causes()), words_(phrases_of(causes_)), times_(causes_.size(), 0) {}
+Events::Events(std::string source) : source_(std::move(source)), causes_(shared_causes()), words_(shared_words()), times_(causes_.size(), 0) {}
 
 Evidence Events::evidence(const Line& line) const {
   return {.source = source_, .line = line.number, .text = shorten(line.text, diagnosis::kEvidenceBytes)};

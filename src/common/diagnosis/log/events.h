@@ -58,8 +58,8 @@ class Events {
   void write_values(const Group& group, std::size_t index, diagnosis::Reading& reading) const;
 
   std::string source_;
-  std::vector<Cause> causes_{};
-  Words words_;
+  const std::vector<Cause>& causes_;
+  const Words& words_;
   std::vector<std::int64_t> times_;  // by cause
   std::vector<Group> groups_{};
   std::unordered_map<std::string, std::size_t> by_key_{};

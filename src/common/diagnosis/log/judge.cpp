@@ -102,11 +102,9 @@ void judge_gpudirect(const NodeFacts& node, const Policy& policy, Findings& out)
 
 void judge_local(const NodeFacts& node, Findings& out) {
   std::int64_t shm = 0;
-  std::int64_t p2p = 0;
   std::vector<Evidence> evidence;
   for (const Process& one : node.log.processes) {
     shm += one.shm_channels;
-    p2p += one.p2p_channels;
     if (one.shm_channels > 0 && one.net_channels == one.gdr_channels && one.path_at.line > 0 && evidence.size() < 3) evidence.push_back(one.path_at);
   }
   const auto& relations = node.topology.relations;

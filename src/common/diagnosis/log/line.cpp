@@ -10,6 +10,7 @@ namespace verl::log {
 namespace {
 
 constexpr std::string_view kMark = "NCCL ";
+constexpr int kPrefixes = 8;  // of one line, at most
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
@@ -121,7 +122,7 @@ std::size_t next_mark(std::string_view text, std::size_t from) {
 
 // All known prefixes; a single word that ends with ':' is a label too (a file's name before a line that grep found).
 void take_prefixes(std::string_view& before, Line& line) {
-  for (int i = 0; i < 6 && take_prefix(before, line); ++i) {
+  for (int i = 0; i < kPrefixes && take_prefix(before, line); ++i) {
   }
   before = trim(before);
   if (before.ends_with(':') && before.find(' ') == std::string_view::npos) before = {};
@@ -150,7 +151,7 @@ void plain(std::string_view text, std::int64_t number, Records& out) {
   line.number = number;
   line.text = trim(text);
   std::string_view rest = line.text;
-  for (int i = 0; i < 6 && take_prefix(rest, line); ++i) {
+  for (int i = 0; i < kPrefixes && take_prefix(rest, line); ++i) {
   }
   rest = trim(rest);
   take_repetition(rest, line);

@@ -50,7 +50,8 @@ std::string transport_of(const ProcessState& process) {
   std::set<std::string> links;
   for (const NetDevice& one : process.rdma.devices) links.insert(one.link);
   if (links.size() == 1) return *links.begin() == "IB" ? "InfiniBand" : *links.begin();
-  return links.size() > 1 ? "InfiniBand and RoCE" : network;
+  if (links.size() > 1) return "InfiniBand and RoCE";
+  return network == "IB" ? "RDMA" : network;  // NCCL says IB for both
 }
 
 void write_process(Reading& reading, const ProcessState& process) {

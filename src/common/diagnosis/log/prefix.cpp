@@ -23,6 +23,10 @@ void set_rank(Line& line, std::string_view text) {
 // "[1,9]<stdout>:", "[1,9]<stderr>: ", "[88] ", "[rank3]:", "[default0]:", "[pod/name/container] ", "[2026-01-02 03:04:05] "
 bool take_bracket(std::string_view& text, Line& line) {
   if (!text.starts_with('[')) return false;
+  if (const std::size_t code = digits(text.substr(1)); code > 0 && code < 4 && text.size() > code + 1 && text[code + 1] == 'm') {
+    text.remove_prefix(code + 2);  // "[36m": a colour whose escape byte the paste lost
+    return true;
+  }
   const std::size_t close = text.substr(0, 200).find(']');
   if (close == std::string_view::npos) return false;
   const std::string_view inside = text.substr(1, close - 1);
@@ -69,9 +73,12 @@ bool take_time(std::string_view& text, Line& line) {
   if (end == std::string_view::npos || end > 40 || text[end] != ' ') return false;
   line.time = text.substr(0, 19);
   text.remove_prefix(end);
-  const std::string_view next = trim(text);
+  const std::size_t next = text.find_first_not_of(' ');
   for (const std::string_view stream : {"stdout F ", "stderr F ", "stdout P ", "stderr P "}) {  // containerd and CRI-O files
-    if (next.starts_with(stream)) text = next.substr(stream.size());
+    if (next != std::string_view::npos && text.substr(next).starts_with(stream)) {
+      text.remove_prefix(next + stream.size());
+      break;
+    }
   }
   return true;
 }
@@ -140,7 +147,7 @@ bool take_prefix(std::string_view& text, Line& line) {
 }
 
 void take_repetition(std::string_view& text, Line& line) {
-  if (text.empty() || (text.back() != ']' && text.back() != ')')) return;
+  if (text.empty() || (text.back() != ']' && text.back() != ')' && text.back() != 'm')) return;
   constexpr std::string_view kOpen = "[repeated ";
   const std::size_t pos = text.rfind(kOpen);
   if (pos == std::string_view::npos) return;

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "diagnosis/log/scan.h"
+#include "diagnosis/log/words.h"
 
 namespace verl::log {
 namespace {
@@ -30,6 +31,11 @@ constexpr std::size_t kMetrics = 256;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_name(char c) { return is_digit(c) || c == '_' || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
+
+const Words& topics() {
+  static const Words kWords(kTopics);
+  return kWords;
+}
 
 // Every IPv4 address in the text.
 template <class F>
@@ -60,8 +66,6 @@ std::string without_quotes(std::string_view text) {
 }
 
 }  // namespace
-
-RayRun::RayRun() : words_(kTopics) {}
 
 Line RayRun::Kept::line() const {
   Line line;
@@ -195,7 +199,7 @@ bool RayRun::note(const Line& line) {
   if (note_versions(line)) return true;
   constexpr std::uint32_t kVariables = 1U << kIpVariable | 1U << kAddrVariable | 1U << kAddressVariable | 1U << kAddressOption;
   std::uint32_t seen = 0;  // each topic once a line, however often it stands there
-  words_.each(line.message, [&](std::size_t topic) { seen |= 1U << topic; });
+  topics().each(line.message, [&](std::size_t topic) { seen |= 1U << topic; });
   if ((seen & kVariables) != 0) note_variables(line);
   for (std::size_t topic = 0; topic < kTopics.size(); ++topic) {
     if ((seen & (1U << topic)) == 0) continue;

@@ -12,15 +12,12 @@
 
 #include "diagnosis/log/events.h"
 #include "diagnosis/log/line.h"
-#include "diagnosis/log/words.h"
 #include "diagnosis/reading.h"
 
 namespace verl::log {
 
 class RayRun {
  public:
-  RayRun();
-
   // Takes in a line that is not of NCCL. True when it says something we know.
   bool note(const Line& line);
   void finish(Events& events, diagnosis::Reading& reading);
@@ -51,7 +48,6 @@ class RayRun {
   void finish_steps(Events& events, diagnosis::Reading& reading);
   void know_node(std::string_view address);
 
-  Words words_;
   std::int32_t block_lines_{0};  // of a version block that are still to come
   std::optional<Kept> versions_at_{};
   Versions cluster_{};

@@ -39,7 +39,9 @@ void TorchRun::finish(Events& events, diagnosis::Reading& reading) const {
       reading.values.push_back({.name = own + "operation", .value = at.operation, .unit = {}});
     }
     if (ranks.size() < 2) continue;
-    const auto [least, most] = std::minmax_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.sequence < b.second.sequence; });
+    const auto ends = std::minmax_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second.sequence < b.second.sequence; });
+    const auto least = ends.first;
+    const auto most = ends.second;
     if (least->second.sequence == most->second.sequence) {
       const auto other = std::find_if(ranks.begin(), ranks.end(), [&](const auto& one) { return one.second.operation != least->second.operation; });
       if (other == ranks.end()) continue;
@@ -61,7 +63,7 @@ void TorchRun::finish(Events& events, diagnosis::Reading& reading) const {
     }
     Sighting sighting;
     sighting.rule = "torch-rank-behind";
-    sighting.blame = Blame::Mismatch;
+    sighting.blame = Blame::Connection;  // what stopped that rank explains it
     sighting.subject = group;
     sighting.seen = std::to_string(least->second.sequence);
     sighting.wanted = std::to_string(most->second.sequence);
