@@ -148,6 +148,7 @@ Reading read_ip_text(std::string_view text, const ReadOptions& options) {
         store.unread(line, "no address");
       }
     } else if (is_brief(words)) {
+      current = nullptr;  // a brief line has no details, and it may move what the pointer points to
       take_brief(store, words, line);
       continue;
     } else if (!current || !take_detail(store, *current, parts[0], line)) {

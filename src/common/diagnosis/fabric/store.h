@@ -15,7 +15,7 @@ class Store final {
  public:
   explicit Store(const diagnosis::ReadOptions& options) : document_(options.name) {}
 
-  // Made when absent. Nothing when there are more than any machine has (the text is no honest one): the line is then unread.
+  // Made when absent; the pointer holds until the next call. Nothing when there are more than any machine has (the text is no honest one): the line is then unread.
   Port* port(std::string_view device, std::int32_t number);
   Interface* interface(std::string_view name);
 

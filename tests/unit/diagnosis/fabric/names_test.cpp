@@ -128,6 +128,13 @@ TEST(IpAddress, OneLineAndBriefLink) {
   EXPECT_TRUE(facts_of(brief).interfaces[0].addresses.empty());
 }
 
+TEST(IpAddress, ABriefLineEndsWhatWasBeforeIt) {
+  const auto document = read("2: ens3: <UP> mtu 9000 qdisc mq state UP\nens5 UP 192.0.2.1/24\n    link/ether 02:00:5e:00:53:01 brd ff:ff:ff:ff:ff:ff\n");
+  EXPECT_EQ(facts_of(document).interfaces.size(), 2U);
+  ASSERT_EQ(document.reading.unread.size(), 1U);
+  EXPECT_EQ(document.reading.unread[0].line, 3);
+}
+
 TEST(IpAddress, Json) {
   const auto document = read(
       R"([{"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"mtu":65536,"operstate":"UNKNOWN","link_type":"loopback"},{},
