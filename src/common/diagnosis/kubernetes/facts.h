@@ -12,6 +12,9 @@ struct Facts {
   std::optional<std::int64_t> shm_bytes{};
   std::optional<std::int64_t> shm_free_bytes{};
   std::string kubelet_version{};
+  std::string topology_provider{};              // whose topology labels the node carries: "aws"; empty: none
+  std::int32_t topology_layers{0};              // how many of them
+  std::string rack{};                           // value of the label that stands for its rack; empty: unknown, and equal to nobody's
   bool operator==(const Facts&) const = default;
 };
 
