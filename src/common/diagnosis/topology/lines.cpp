@@ -1,5 +1,6 @@
 #include "diagnosis/topology/lines.h"
 
+#include <algorithm>
 #include <array>
 
 #include "base/text.h"
@@ -37,7 +38,7 @@ std::string without_escapes(std::string_view text) {
 bool Lines::next() {
   if (rest_.empty()) return false;
   const size_t end = rest_.find('\n');
-  line_ = rest_.substr(0, end);
+  line_ = rest_.substr(0, std::min(end, kLongestLine));
   rest_ = end == std::string_view::npos ? std::string_view{} : rest_.substr(end + 1);
   ++number_;
   while (line_.ends_with('\r')) line_.remove_suffix(1);

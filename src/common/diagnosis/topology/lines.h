@@ -10,6 +10,9 @@
 
 namespace verl::topology {
 
+// No tool of these writes longer lines; what is beyond is not looked at, so that one line cannot fill the memory.
+constexpr std::size_t kLongestLine = 1024 * 1024;
+
 class Lines {
  public:
   Lines(std::string_view text, const diagnosis::ReadOptions& options) : rest_(text), options_(options) {}

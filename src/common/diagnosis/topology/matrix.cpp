@@ -55,7 +55,8 @@ std::string_view explained(std::string_view line) {
 std::vector<std::string> row_names(std::string_view text, const ReadOptions& options) {
   std::vector<std::string> names;
   Lines lines(text, options);
-  while (lines.next() && names.size() < 4 * kMostDevices) {
+  constexpr std::int64_t kLines = 20'000;  // a table stands near the start of its document
+  while (lines.next() && lines.number() <= kLines && names.size() < 4 * kMostDevices) {
     if (trim(lines.line()).starts_with("Legend")) break;
     const std::string name(first_word(lines.line()));
     // The header's own first word may be several names without a gap.
@@ -277,6 +278,8 @@ void report(const Table& table, const Joined& joined, Reading& reading, const Re
 }  // namespace
 
 void mark_incomplete(Reading& reading, const ReadOptions& options, std::string subject, std::string missing) {
+  constexpr std::size_t kEnough = 200;
+  if (reading.findings.size() >= kEnough) return;  // the document is known to be broken, and so are its facts
   Finding finding = finding_of("document-incomplete", std::move(subject));
   finding.seen = missing;
   finding.message = "the topology is incomplete: " + std::move(missing);

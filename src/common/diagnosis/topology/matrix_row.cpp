@@ -132,6 +132,7 @@ void unglue_labels(std::string_view word, const std::vector<std::string>& rows, 
       if (length == 3) length = 0;
     }
     for (const std::string& row : rows) {
+      if (length == word.size()) break;
       if (word.starts_with(row) && row.size() > length && row.size() < word.size() && !is_digit(word[row.size()])) length = row.size();
     }
     if (length == 0) length = word.size();
@@ -173,9 +174,10 @@ std::optional<Columns> parse_header(std::string_view line, const std::vector<std
     columns.memory_node = columns.numa && memory != std::string_view::npos;
     columns.memory_node_at = columns.memory_node ? cpu + memory : 0;
   }
-  for (const std::string_view word : split_whitespace(line.substr(0, cpu))) unglue_labels(word, rows, columns.labels);
+  const std::vector<std::string_view> words = split_whitespace(line.substr(0, cpu));
   // A row starts with a label too, but a cell follows.
-  if (columns.labels.size() > 1 && parse_cell(columns.labels[1])) return std::nullopt;
+  if (words.size() > 1 && parse_cell(words[1])) return std::nullopt;
+  for (const std::string_view word : words) unglue_labels(word, rows, columns.labels);
   if (!columns.cpus && columns.labels.size() < 2) return std::nullopt;
   return columns;
 }

@@ -75,7 +75,7 @@ class SmiReader {
 
   void take(std::string_view line) {
     if (line.empty() || line.starts_with('+') || line.starts_with("|-") || line.starts_with("|=")) return;
-    if (is_refusal(line)) {
+    if (is_refusal(line) && reading_.findings.size() < kMostDevices) {
       Finding finding = finding_of("gpu-lost", "");
       finding.seen = shorten(line, 120);
       finding.message = "nvidia-smi: " + finding.seen;

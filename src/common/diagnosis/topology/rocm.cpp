@@ -98,7 +98,7 @@ class RocmReader {
         for (const std::string_view one : words) labels_.emplace_back(one);
       } else {
         const bool same = words.size() == labels_.size() && std::equal(words.begin(), words.end(), labels_.begin());
-        if (!same) contradictions_.emplace_back("the tables name different GPUs");
+        if (!same && contradictions_.size() < kMostDevices) contradictions_.emplace_back("the tables name different GPUs");
       }
       return;
     }
@@ -106,7 +106,7 @@ class RocmReader {
     if (!row) return unread("no row of the table");
     if (part_ == Part::Other) return;
     if (words.size() != labels_.size() + 1) {
-      contradictions_.push_back("row " + std::string(words[0]) + " has " + std::to_string(words.size() - 1) + " of " + std::to_string(labels_.size()) + " cells");
+      if (contradictions_.size() < kMostDevices) contradictions_.push_back("row " + std::string(words[0]) + " has " + std::to_string(words.size() - 1) + " of " + std::to_string(labels_.size()) + " cells");
       return unread("a row that is cut");
     }
     Cells& cells = part_ == Part::Weight ? weights_ : part_ == Part::Hops ? hops_ : types_;

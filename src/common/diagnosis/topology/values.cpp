@@ -62,6 +62,8 @@ void add_nvlink(const Facts& facts, Reading& reading) {
 }  // namespace
 
 void add_value(Reading& reading, std::string name, diagnosis::Scalar value, std::string unit) {
+  constexpr std::size_t kMostValues = 200'000;  // more than any machine has
+  if (reading.values.size() >= kMostValues) return;
   reading.values.push_back({.name = std::move(name), .value = std::move(value), .unit = std::move(unit)});
 }
 
