@@ -21,7 +21,7 @@ std::vector<nccl::Setting> settings_of(int node) {
                                       {"NCCL_HOSTID", fmt::format("host-{}", node)}, {"NCCL_IB_TC", node % 5 == 0 ? "104" : "106"}};
   for (const nccl::Variable* one : nccl::all_variables()) {
     if (settings.size() == 40) break;
-    const bool plain = nccl::of_libnccl(*one) && one->status == nccl::Status::Current && !one->standard.empty() && one->type == nccl::Type::Int;
+    const bool plain = nccl::of_libnccl(*one) && one->since <= nccl::version(2, 27, 3) && one->status == nccl::Status::Current && !one->standard.empty() && one->type == nccl::Type::Int;
     const bool listed = std::any_of(settings.begin(), settings.end(), [&](const nccl::Setting& other) { return other.name == one->name; });
     if (plain && !listed) settings.push_back({std::string(one->name), std::string(one->standard)});
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 namespace verl::nccl {
 namespace {
@@ -50,7 +51,7 @@ void lay(const Environment& environment, std::map<std::string, EffectiveSetting,
   std::map<std::string, EffectiveSetting, std::less<>> own;
   for (const SettingAt& at : environment.settings) {
     EffectiveSetting one = effective_of(at, environment.kind);
-    const auto [place, added] = own.try_emplace(at.setting.name, one);
+    const auto [place, added] = own.try_emplace(at.setting.name, std::move(one));  // left alone when it is not added
     if (added) continue;
     if (place->second.setting.value != at.setting.value) {
       overridden.push_back(first_wins ? Overridden{.winner = place->second, .loser = one} : Overridden{.winner = one, .loser = place->second});
@@ -58,7 +59,7 @@ void lay(const Environment& environment, std::map<std::string, EffectiveSetting,
     if (!first_wins) place->second = std::move(one);
   }
   for (auto& [name, one] : own) {
-    const auto [place, added] = settings.try_emplace(name, one);
+    const auto [place, added] = settings.try_emplace(name, std::move(one));
     if (!added && place->second.setting.value != one.setting.value) overridden.push_back({.winner = place->second, .loser = one});
   }
 }
