@@ -55,6 +55,10 @@ void judge_network(const log::Facts& facts, const Policy& policy, Findings& out)
     finding.wanted = policy.expected_network.empty() ? "an RDMA network" : policy.expected_network;
     finding.message = log::is_socket(network) ? fmt::format("NCCL fell back to TCP sockets ({}) in {}", network, join_some(names, 8))
                                               : fmt::format("NCCL uses {} and not {} in {}", network, policy.expected_network, join_some(names, 8));
+    for (const log::Echo& one : facts.echoes) {
+      const bool asked = (one.name == "NCCL_IB_DISABLE" && one.value != "0") || (one.name == "NCCL_NET" && log::is_socket(one.value));
+      if (asked && finding.message.find(one.name) == std::string::npos) finding.message += fmt::format("; {}={} asks for it", one.name, one.value);
+    }
     if (!why.empty()) finding.message += ": \"" + why + "\"";
     finding.evidence = std::move(evidence);
     out.push_back(std::move(finding));

@@ -40,6 +40,7 @@ void add_range(std::string& text, std::size_t first, std::size_t last) {
 // "P2P/indirect/5[5]" → "P2P/indirect"
 std::string_view kind_of(std::string_view via) {
   if (via.starts_with("direct shared memory")) return "SHM";
+  if (via.starts_with("P2P/direct pointer")) return via.substr(0, 18);
   std::size_t end = 0;
   while (end < via.size() && end < 40) {
     const std::size_t slash = std::min(via.find('/', end), via.size());

@@ -59,6 +59,11 @@ bool far_apart(std::string_view a, std::string_view b) {
   return is_ipv4(a) && is_ipv4(b) && half(a) != half(b);
 }
 
+std::string_view without_colon(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(" :"), text.size()));
+  return text;
+}
+
 std::string without_quotes(std::string_view text) {
   std::string plain(text);
   plain.erase(std::remove(plain.begin(), plain.end(), '\''), plain.end());
@@ -248,7 +253,7 @@ bool RayRun::note(const Line& line) {
         if (const auto step = number_after(line.message, "etting global step to ")) resumed_ = "at step " + std::to_string(*step);
         break;
       case kVllmNccl: said_["vllm.nccl"] = shorten(word_at(after(line.message, "using nccl==").value_or("")), 40); break;
-      case kRccl: said_["rccl"] = shorten(trim(after(line.message, "RCCL version").value_or("")), 80); break;
+      case kRccl: said_["rccl"] = shorten(word_at(trim(without_colon(after(line.message, "RCCL version").value_or("")))), 80); break;
       default: break;
     }
   }

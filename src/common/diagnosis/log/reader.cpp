@@ -275,6 +275,7 @@ int likeness(std::string_view head) {
   int ray = 0;
   int causes = 0;
   bool table = false;
+  bool object = head.starts_with('{') || head.starts_with("[{");  // JSON and manifests only quote such messages
   RayRun reader;
   std::int64_t number = 0;
   while (!head.empty()) {
@@ -288,6 +289,7 @@ int likeness(std::string_view head) {
         (line.torn ? mentioned : nccl) += 1;
         continue;
       }
+      if (line.text.starts_with("apiVersion:") && line.text == text) object = true;
       if (line.message.starts_with("#") && (line.message.find("out-of-place") != std::string_view::npos || line.message.find("algbw") != std::string_view::npos)) table = true;
       if (!line.actor.empty() || !line.ip.empty()) ++ray;
       if (kCauses.has_cause(line)) ++causes;
@@ -295,6 +297,7 @@ int likeness(std::string_view head) {
     }
   }
   if (nccl > 0) return table ? 70 : 95;  // the output of a benchmark with log lines in between is the benchmark's first
+  if (object) return causes + ray + mentioned > 0 ? 10 : 0;
   if (causes > 0) return 60;
   if (ray > 0) return 55;
   return mentioned > 0 ? 40 : 0;

@@ -46,6 +46,7 @@ TEST(ChannelPath, IsReadFrom24To232) {
       {"Channel 00 : 0[0] -> 1[1] via SHM/direct/direct", 0, 0, 1, "SHM/direct/direct", -1, false},
       {"Channel 00 : 0[0] -> 1[1] via direct shared memory", 0, 0, 1, "SHM", -1, false},
       {"Channel 00/0 : 0[0] -> 1[1] via P2P/indirect/5[5]", 0, 0, 1, "P2P/indirect", -1, false},
+      {"Channel 00/0 : 0[c000] -> 1[22000] via P2P/direct pointer comm 0x1 nRanks 08", 0, 0, 1, "P2P/direct pointer", -1, false},
       {"Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM", 0, 0, 1, "P2P/CUMEM", -1, false},
   };
   for (const PathCase& one : kCases) {

@@ -308,6 +308,7 @@ TEST(Likeness, IsHighForLogsAndNothingForOtherFiles) {
   EXPECT_GE(likeness("RuntimeError: Version mismatch: The cluster was started with:\n"), 50);
   EXPECT_EQ(likeness("NCCL_DEBUG=INFO\nMY_IP=192.0.2.1\nHEAD_ADDR=x\n"), 0);
   EXPECT_EQ(likeness("apiVersion: v1\nkind: Pod\nspec:\n  step: 3\n"), 0);
+  EXPECT_LT(likeness("apiVersion: v1\nkind: Pod\nstatus:\n  message: 'The node was low on resource: memory'\n"), 20);
   EXPECT_EQ(likeness(""), 0);
   EXPECT_LT(likeness("#  size  count  type  out-of-place\n" + info("Using network IB")), 90);
 }
