@@ -84,7 +84,8 @@ class TableReader {
     const std::string_view text = trim(line);
     if (text.empty()) return;
     if (!table_.columns) {
-      table_.columns = parse_header(line, names_);
+      constexpr std::int64_t kLines = 20'000;  // a table stands near the start of its document
+      if (lines_.number() <= kLines) table_.columns = parse_header(line, names_);
       if (!table_.columns) return unread("before the table");
       if (table_.columns->labels.size() > kMostDevices) table_.refusal = "more than " + std::to_string(kMostDevices) + " columns";
       return;
