@@ -1,4 +1,4 @@
-// timedatectl in all its generations (status, show, and in German: no), and timedatectl timesync-status.
+// timedatectl in all its generations (status and show), and timedatectl timesync-status.
 // "NTP service: active" says that a daemon runs, not that the clock is right.
 #include <fmt/format.h>
 
