@@ -72,7 +72,7 @@ std::string entry_lines(const Entry& entry, const Style& style) {
   std::string head = fmt::format("{} {}", report::mark(verdict_of(one.severity), style), shown(one.subject.empty() ? one.id : one.subject, style));
   if (!one.seen.empty()) head += " " + shown(one.seen, style);
   if (!one.wanted.empty()) head += ", wants " + shown(one.wanted, style);
-  std::string out = report::line_of(head, shown(one.id, style)) + "\n";
+  std::string out = report::line_of(head, shown(one.id, style));
   if (!one.nodes.empty()) out += "    on " + shown(style.all ? join(one.nodes, ", ") : join_some(one.nodes, kNames), style) + "\n";
   if (!one.message.empty()) out += "    " + shown(one.message, style) + "\n";
   if (!one.remedy.empty()) out += "    fix: " + shown(one.remedy, style) + "\n";
@@ -124,7 +124,7 @@ std::string table(const std::vector<ReadDocument>& documents, const Diagnosis& d
   std::string out;
   for (const Entry& entry : entries(diagnosis.findings)) out += entry_lines(entry, style);
   for (const diagnosis::Suppressed& one : diagnosis.suppressed) {
-    out += report::line_of("- " + shown(one.finding.subject, style) + " suppressed", shown(one.finding.id, style)) + "\n    because: " + shown(one.reason, style) + "\n";
+    out += report::line_of("- " + shown(one.finding.subject, style) + " suppressed", shown(one.finding.id, style)) + "    because: " + shown(one.reason, style) + "\n";
   }
   if (!out.empty()) out += "\n";
   const std::string read = document_lines(documents, style);

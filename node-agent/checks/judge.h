@@ -29,6 +29,7 @@ api::NodeReadinessStatus status_of(const JudgeInput& input);
 std::vector<Finding> judge_network(const JudgeInput& input);
 std::vector<Finding> judge_rdma(const JudgeInput& input);
 std::vector<Finding> judge_time(const JudgeInput& input);
-std::vector<Finding> judge_host(const JudgeInput& input);
+std::vector<Finding> judge_nccl(const JudgeInput& input);
+std::vector<Finding> judge_host(const JudgeInput& input);  // judge_nccl's among them
 
 }  // namespace verl::agent

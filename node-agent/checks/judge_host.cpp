@@ -1,57 +1,15 @@
-// The host itself: NCCL settings it imposes, GPUs, NUMA nodes and how they hang together.
+// The host itself: GPUs, NUMA nodes and how they hang together; the NCCL settings it imposes in judge_nccl.cpp.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/text.h"
-#include "diagnosis/nccl/settings.h"
 #include "node-agent/checks/judge.h"
 
 namespace verl::agent {
 namespace {
 
 std::string counted(size_t count, std::string_view one) { return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s"); }
-
-std::vector<Finding> judge_nccl(const JudgeInput& input) {
-  const auto& conf = input.observation.nccl_conf;
-  Finding base{.check = "nccl-env", .subject = "/etc/nccl.conf"};
-  if (!conf) {
-    base.message = conf.error();
-    return {base};
-  }
-  std::vector<Finding> findings;
-  const auto add = [&](Verdict verdict, std::string seen, std::string message, std::string remedy) {
-    findings.push_back({.check = base.check, .verdict = verdict, .subject = base.subject, .seen = std::move(seen), .wanted = {},
-                        .remedy = std::move(remedy), .message = std::move(message)});
-  };
-  for (const nccl::ConfComplaint& complaint : conf->complaints) {
-    add(Verdict::Warn, fmt::format("line {}", complaint.line), complaint.what, fmt::format("correct line {} of /etc/nccl.conf", complaint.line));
-  }
-  const bool rdma_known = input.observation.rdma.has_value();
-  const bool has_rdma = rdma_known && std::any_of(input.observation.rdma->begin(), input.observation.rdma->end(),
-                                                              [](const RdmaPort& port) { return port.hardware; });
-  for (const nccl::Setting& setting : conf->settings) {
-    const std::string seen = escape_controls(fmt::format("{}={}", setting.name, setting.value));
-    if (nccl::match_of(setting.name) == nccl::Match::Ineffective) {
-      add(Verdict::Warn, seen, "no NCCL reads this variable", fmt::format("remove {} from /etc/nccl.conf", setting.name));
-    } else if (setting.name == "NCCL_IB_DISABLE" && setting.value != "0" && has_rdma) {
-      add(Verdict::Fail, seen, "switches RDMA off on a node that has it", "remove NCCL_IB_DISABLE from /etc/nccl.conf");
-    } else if (setting.name == "NCCL_IB_DISABLE" && setting.value != "0" && !rdma_known) {
-      add(Verdict::Unknown, seen, "switches RDMA off, and whether this node has it is not known: " + input.observation.rdma.error(), {});
-    } else if (setting.name == "NCCL_IB_GID_INDEX") {
-      add(Verdict::Warn, seen, "a fixed index is right only while every node's GID table is alike; NCCL 2.21 and later choose by themselves",
-          "remove NCCL_IB_GID_INDEX from /etc/nccl.conf");
-    } else if (nccl::match_of(setting.name) == nccl::Match::Distinct) {
-      add(Verdict::Warn, seen, "must differ on every node: see that this file is not the same everywhere", "remove it unless it is meant");
-    }
-  }
-  if (findings.empty()) {
-    std::vector<std::string> all;
-    for (const nccl::Setting& setting : conf->settings) all.push_back(escape_controls(fmt::format("{}={}", setting.name, setting.value)));
-    add(Verdict::Pass, all.empty() ? "no settings" : shorten(join(all, ", "), 400), {}, {});
-  }
-  return findings;
-}
 
 Finding judge_gpus(const JudgeInput& input) {
   Finding finding{.check = "gpu-count"};

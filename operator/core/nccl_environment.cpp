@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "diagnosis/nccl/lint.h"
 
 namespace verl::core {
 namespace {
@@ -65,6 +66,18 @@ std::vector<std::string> nccl_env_problems(const std::map<std::string, std::stri
       problems.push_back(fmt::format("spec.nccl.env[{}]: only NCCL_, TORCH_NCCL_, GLOO_ and UCX_ variables belong here; put others into the pool's template",
                                      escape_controls(entry.first)));
     }
+  }
+  // What NCCL would read otherwise than it is written, or not at all, would show as a hang on all nodes at once.
+  nccl::Environment environment;
+  environment.kind = nccl::EnvironmentKind::VerlJob;
+  for (const auto& [name, value] : nccl_env) environment.settings.push_back({.setting = {.name = name, .value = value}, .source = {}, .line = 0});
+  diagnosis::NodeFacts facts;
+  facts.nccl.environments.push_back(std::move(environment));
+  diagnosis::Findings findings;
+  nccl::lint_settings(facts, {}, findings);
+  for (const diagnosis::Finding& one : findings) {
+    if (one.severity != diagnosis::Severity::Error || !nccl_env.contains(one.subject)) continue;
+    problems.push_back(fmt::format("spec.nccl.env[{}]: {} ({}); {}", escape_controls(one.subject), escape_controls(one.message), one.id, escape_controls(one.remedy)));
   }
   return problems;
 }

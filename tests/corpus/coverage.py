@@ -29,7 +29,7 @@ VERDICTS = {
 # Uppercase words that are the field's nouns, not names of one case.
 NOUNS = set("""GPU GPUs NIC NICs CPU CPUs NUMA NCCL MTU RDMA IB HCA HCAs API TCP UDP IP IPv4 IPv6 GID GIDs RoCE NVLink PCIe PCI MPI UTC XML JSON
 YAML CSV VM VMs MIG P2P TSV SR-IOV IPoIB I/O OS ID IDs ENOMEM DST RTC MIB MiB KiB GiB GB MB KB kB Mb/s Gb/s GB/s MiB/s GHz ms us ns s ASCII
-DNS TLS HTTP Kubernetes KubeRay Ray RayJob RayCluster verl PyTorch Gloo DMA DMA-BUF LID SM""".split())
+DNS TLS HTTP CUDA NVML OFI InfiniBand DGX-2 POWER8 Kubernetes KubeRay Ray RayJob RayCluster verl PyTorch Gloo DMA DMA-BUF LID SM""".split())
 
 
 def strip_comments(text):

@@ -417,6 +417,11 @@ CORPUS(g09, {{"mlx5_", "hfi7_"}}) {
   EXPECT_EQ(compute, wanted);
   EXPECT_EQ(compute.size(), 8U);
   EXPECT_EQ(outcome.facts(1).fabric.ports[0].link_layer, fabric::LinkLayer::Infiniband) << "InfiniBand";
+  const Finding rails = outcome.finding("rails-suggested", "NCCL_IB_HCA");
+  EXPECT_EQ(rails.severity, Severity::Info);
+  std::string list = "=";
+  for (const std::string& name : wanted) list += (list == "=" ? "" : ",") + name;
+  EXPECT_EQ(rails.seen, list);
   for (const char* name : {"mlx5_1", "mlx5_4", "mlx5_5", "mlx5_8"}) EXPECT_EQ(port(outcome, 1, c.as(name)).link_layer, fabric::LinkLayer::Ethernet);
   for (const char* name : {"mlx5_1", "mlx5_5"}) EXPECT_EQ(port(outcome, 1, c.as(name)).state, "ACTIVE") << "two up";
   EXPECT_EQ(outcome.findings("rdma-port-unused").size(), 2U) << "two down";

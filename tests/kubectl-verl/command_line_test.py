@@ -33,7 +33,7 @@ class CommandLine(unittest.TestCase):
 
     def test_a_word_that_nobody_knows_is_named_first(self):
         for program, *arguments, wanted in [
-                ["kubectl-verl", "bogus", '"bogus" is no command of kubectl-verl; there are report, plan, explain, snapshot, version'],
+                ["kubectl-verl", "bogus", '"bogus" is no command of kubectl-verl; there are report, plan, explain, snapshot, diagnose, lint, nccl-log, version'],
                 ["kubectl-verl", "reprot", '"reprot" is no command of kubectl-verl; did you mean report?'],
                 ["kubectl-verl", "report", "--asci", '"--asci" is no option of report; did you mean --ascii?'],
                 ["kubectl-verl", "explain", "a", "b", '"b" is not expected after explain'],

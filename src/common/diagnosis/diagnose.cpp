@@ -96,7 +96,7 @@ DocumentReader::DocumentReader(std::string name, std::string node, std::string_v
 void DocumentReader::choose() {
   chosen_ = true;
   const std::vector<Format> formats = all_formats();
-  const Format* found = wanted_.empty() ? recognise(formats, text_) : format_named(formats, wanted_);
+  const Format* found = wanted_.empty() ? recognise(formats, text_, document_.name) : format_named(formats, wanted_);
   if (!found) {
     if (!wanted_.empty()) document_.error = Error{.code = ErrorCode::Invalid, .message = "no format is called \"" + wanted_ + "\""};
     return;

@@ -18,8 +18,9 @@ const Format* format_named(std::span<const Format> formats, std::string_view nam
   return found == formats.end() ? nullptr : &*found;
 }
 
-const Format* recognise(std::span<const Format> formats, std::string_view head) {
+const Format* recognise(std::span<const Format> formats, std::string_view head, std::string_view name) {
   constexpr int kLikely = 20;
+  constexpr int kSure = 90;
   const Format* best = nullptr;
   int most = kLikely - 1;
   for (const Format& one : formats) {
@@ -28,7 +29,10 @@ const Format* recognise(std::span<const Format> formats, std::string_view head) 
     most = likeness;
     best = &one;
   }
-  return best;
+  if (most >= kSure) return best;
+  const std::string_view file = name.substr(name.rfind('/') + 1);
+  const auto named = std::find_if(formats.begin(), formats.end(), [&](const Format& one) { return !one.usual_name.empty() && file.ends_with(one.usual_name); });
+  return named == formats.end() ? best : &*named;
 }
 
 }  // namespace verl::diagnosis

@@ -33,11 +33,12 @@ class StreamReader {
 struct Format {
   std::string_view name{};  // "nvidia-smi-topo"; for --as and -o json
   std::string_view what{};  // "nvidia-smi topo -m and -mp": the command that prints it
-  // 0: it is not; 100: it cannot be anything else. Given the first kLikenessBytes. Never fooled by a file name.
+  // 0: it is not; 100: it cannot be anything else. Given the first kLikenessBytes.
   int (*likeness)(std::string_view head){nullptr};
   // An error when the text is not of this format or too damaged to say anything; partial text is a Reading that says what is missing.
   Result<Reading> (*read)(std::string_view text, const ReadOptions& options){nullptr};
   std::unique_ptr<StreamReader> (*stream)(const ReadOptions& options){nullptr};  // only for formats that come in gigabytes
+  std::string_view usual_name{};  // of the file, where its text could be several things: "nccl.conf" is also an environment
 };
 
 constexpr std::size_t kLikenessBytes = 65536;
@@ -46,8 +47,8 @@ constexpr std::size_t kDocumentBytes = 64 * 1024 * 1024;  // larger ones are ref
 std::vector<Format> all_formats();
 const Format* format_named(std::span<const Format> formats, std::string_view name);
 
-// The likeliest; nullptr when none is likely (below 20).
-const Format* recognise(std::span<const Format> formats, std::string_view head);
+// The likeliest; nullptr when none is likely (below 20). Where none is sure (90), a file with a format's usual name is that format.
+const Format* recognise(std::span<const Format> formats, std::string_view head, std::string_view name);
 
 // Each family lists its own; all_formats() joins them.
 std::span<const Format> nccl_formats();        // environments, conf files

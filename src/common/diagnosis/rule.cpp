@@ -1,7 +1,7 @@
 #include "diagnosis/rule.h"
 
-#include <algorithm>
 #include <array>
+#include <unordered_map>
 #include <utility>
 
 #include "base/broken_invariant.h"
@@ -54,18 +54,20 @@ std::vector<Rule> all_rules() {
 }
 
 Finding finding_of(std::string_view id, std::string subject) {
-  for (const Family& family : families()) {
-    const auto rule = std::find_if(family.rules.begin(), family.rules.end(), [&](const Rule& one) { return one.id == id; });
-    if (rule == family.rules.end()) continue;
-    Finding finding;
-    finding.id = std::string(id);
-    finding.severity = rule->severity;
-    finding.subject = std::move(subject);
-    finding.message = std::string(rule->why);
-    finding.remedy = std::string(rule->remedy);
-    return finding;
-  }
-  broken_invariant("a finding of a rule that is in no table: " + std::string(id));
+  static const std::unordered_map<std::string_view, Rule> kRules = [] {
+    std::unordered_map<std::string_view, Rule> rules;
+    for (const Rule& rule : all_rules()) rules.emplace(rule.id, rule);
+    return rules;
+  }();
+  const auto rule = kRules.find(id);
+  if (rule == kRules.end()) broken_invariant("a finding of a rule that is in no table: " + std::string(id));
+  Finding finding;
+  finding.id = std::string(id);
+  finding.severity = rule->second.severity;
+  finding.subject = std::move(subject);
+  finding.message = std::string(rule->second.why);
+  finding.remedy = std::string(rule->second.remedy);
+  return finding;
 }
 
 std::string rules_as_markdown() {

@@ -48,6 +48,15 @@ std::string owner_by_name(std::string_view document) {
   return {};
 }
 
+// A line between two runs that holds a time of day says when the next one was taken: "Tue Dec  1 10:00:05 UTC".
+bool says_when(std::string_view line) {
+  const auto digit = [&](std::size_t at) { return at < line.size() && line[at] >= '0' && line[at] <= '9'; };
+  for (std::size_t colon = line.find(':'); colon != std::string_view::npos; colon = line.find(':', colon + 1)) {
+    if (colon > 0 && digit(colon - 1) && digit(colon + 1) && digit(colon + 2)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 int likeness_ethtool_statistics(std::string_view head) {
@@ -89,8 +98,10 @@ Reading read_ethtool_statistics(std::string_view text, const ReadOptions& option
     const bool counter = pair && (!snapshots.empty() || is_counter_name(pair->key));
     const auto number = counter ? parse_int<std::uint64_t>(pair->value) : std::nullopt;
     if (!number) {
-      // A date or a heading between two runs says when the next one was taken.
-      if (moment.empty()) moment = shorten(line.bare, 80);
+      if (says_when(line.bare)) {
+        moment = shorten(line.bare, 80);
+        continue;
+      }
       store.unread(line, counter ? "not a number of 64 bits" : "not NAME: NUMBER");
       continue;
     }

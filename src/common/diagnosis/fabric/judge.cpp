@@ -12,6 +12,7 @@
 #include "diagnosis/fabric/judge.h"
 #include "diagnosis/fabric/siblings.h"
 #include "diagnosis/rule.h"
+#include "diagnosis/topology/rails.h"
 
 namespace verl::fabric {
 
@@ -48,6 +49,26 @@ void report(const Groups& groups, std::string_view id, std::string subject, std:
   out.push_back(std::move(finding));
 }
 
+// Without a topology the ports alone tell which devices are the rails. Said only where an active port must stay out: its name
+// may be the beginning of another's, which is why the list begins with "=".
+void suggest_rails(const fabric::Facts& facts, Findings& out) {
+  const auto rails = fabric::siblings_of(facts);
+  std::vector<std::string> devices;
+  for (const Port* port : rails) devices.push_back(port->device);
+  const auto in_number = [](const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; };
+  std::sort(devices.begin(), devices.end(), in_number);
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  std::vector<std::string> left_out;
+  for (const Port& port : facts.ports) {
+    if (fabric::is_active(port) && std::find(devices.begin(), devices.end(), port.device) == devices.end()) left_out.push_back(port.device);
+  }
+  if (devices.size() < 2 || left_out.empty()) return;
+  Finding finding = finding_of("rails-suggested", "NCCL_IB_HCA");
+  finding.seen = topology::hca_list(devices);
+  finding.message = fmt::format("active RDMA devices of one link layer: NCCL_IB_HCA={}; left out: {}", finding.seen, join_some(left_out, 16));
+  out.push_back(std::move(finding));
+}
+
 std::string_view layer_name(fabric::LinkLayer layer) { return layer == fabric::LinkLayer::Infiniband ? "InfiniBand" : "Ethernet"; }
 
 }  // namespace
@@ -56,6 +77,7 @@ void judge_fabric(const NodeFacts& node, const Policy& policy, Findings& out) {
   fabric::judge_ports(node.fabric, policy, out);
   fabric::judge_interfaces(node.fabric, policy, out);
   fabric::judge_counters(node.fabric, policy, out);
+  if (node.topology.gpus.empty() || node.topology.nics.empty()) suggest_rails(node.fabric, out);
 }
 
 void compare_fabric(const Fleet& fleet, const Policy& policy, Findings& out) {

@@ -77,7 +77,6 @@ void judge_pinned(const Situation& situation, const Ports& ports, Findings& out)
   const Verdicts own = verdicts(situation, ports, false);
   if (own.good.empty() || !own.bad.empty()) return;
   Finding finding = finding_about(situation, "NCCL315", kName);
-  if (!situation.version) finding.severity = Severity::Info;
   finding.message = fmt::format("{}={} is pinned, and NCCL 2.21 and later would choose {} by itself", kName, finding.seen, join_some(own.good, kShown));
   out.push_back(std::move(finding));
 }

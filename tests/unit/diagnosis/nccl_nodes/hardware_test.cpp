@@ -125,7 +125,7 @@ const std::vector<Row>& rows() {
       {"NCCL314", "the right entry", "", [](NodeFacts& n, Policy&) { roce(n); set(n, "NCCL_IB_GID_INDEX", "3"); }},
       {"NCCL314", "-1 is no pin", "", [](NodeFacts& n, Policy&) { roce(n); set(n, "NCCL_IB_GID_INDEX", "-1"); }},
       {"NCCL315", "pinned without need", "warning", [](NodeFacts& n, Policy&) { n.nccl.loaded_version = "2.27.3"; roce(n); set(n, "NCCL_IB_GID_INDEX", "3"); }},
-      {"NCCL315", "the version is unknown", "info", [](NodeFacts& n, Policy&) { roce(n); set(n, "NCCL_IB_GID_INDEX", "3"); }},
+      {"NCCL315", "the version is unknown", "warning", [](NodeFacts& n, Policy&) { roce(n); set(n, "NCCL_IB_GID_INDEX", "3"); }},
       {"NCCL315", "needed up to 2.20.5", "", [](NodeFacts& n, Policy&) { n.nccl.loaded_version = "2.20.5"; roce(n); set(n, "NCCL_IB_GID_INDEX", "3"); }},
       {"NCCL316", "the old default", "error", [](NodeFacts& n, Policy&) { n.nccl.loaded_version = "2.20.5"; roce(n); }},
       {"NCCL316", "NCCL chooses", "", [](NodeFacts& n, Policy&) { n.nccl.loaded_version = "2.21.5"; roce(n); }},
