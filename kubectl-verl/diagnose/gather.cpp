@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace verl::cli {
 namespace {
@@ -89,17 +90,28 @@ Result<void> add(const std::string& argument, std::vector<DocumentPath>& out) {
 
 }  // namespace
 
-Result<std::vector<DocumentPath>> document_paths(const std::vector<std::string>& arguments) {
-  std::vector<DocumentPath> paths;
+Gathered document_paths(const std::vector<std::string>& arguments) {
+  Gathered all;
+  bool input = false;
   for (const std::string& argument : arguments) {
-    const size_t before = paths.size();
-    if (auto added = add(argument, paths); !added) return tl::unexpected<Error>(added.error());
-    if (paths.size() == before) return failure(ErrorCode::NotFound, fmt::format("{}: no file in it", argument));
+    std::vector<DocumentPath> found;
+    if (auto added = add(argument, found); !added) {
+      all.errors.push_back(added.error());
+      continue;
+    }
+    if (found.empty()) all.errors.push_back({.code = ErrorCode::NotFound, .message = argument + ": no file in it"});
+    for (DocumentPath& one : found) {
+      if (one.path == "-" && std::exchange(input, true)) {
+        all.errors.push_back({.code = ErrorCode::Invalid, .message = "standard input is named twice; it can be read once"});
+      } else if (all.paths.size() < kPathLimit) {
+        all.paths.push_back(std::move(one));
+      } else {
+        all.errors.push_back({.code = ErrorCode::TooLarge, .message = fmt::format("{}: more than {} files", argument, kPathLimit)});
+        return all;
+      }
+    }
   }
-  if (paths.size() > kPathLimit) return failure(ErrorCode::TooLarge, fmt::format("more than {} files", kPathLimit));
-  const auto inputs = std::count_if(paths.begin(), paths.end(), [](const DocumentPath& one) { return one.path == "-"; });
-  if (inputs > 1) return failure(ErrorCode::Invalid, "standard input is named twice; it can be read once");
-  return paths;
+  return all;
 }
 
 Result<diagnosis::ReadDocument> read_path(const DocumentPath& path, std::string_view format, const diagnosis::ReadOptions& options) {

@@ -17,8 +17,14 @@ struct DocumentPath {
 
 // PATH or NODE=PATH (when no file is called that as a whole). A folder without folders in it is a node, and so is each folder in a
 // folder; files beside folders name no node. Deeper folders belong to their node. Hidden files and what is no regular file are
-// passed over. Sorted by name, so that the same folder gives the same answer. TooLarge beyond kPathLimit files.
-Result<std::vector<DocumentPath>> document_paths(const std::vector<std::string>& arguments);
+// passed over. Sorted by name, so that the same folder gives the same answer. What is not there, is empty or goes beyond kPathLimit
+// files is an error beside the rest.
+struct Gathered {
+  std::vector<DocumentPath> paths{};
+  std::vector<Error> errors{};
+};
+
+Gathered document_paths(const std::vector<std::string>& arguments);
 
 constexpr size_t kPathLimit = 20'000;
 

@@ -171,6 +171,7 @@ Result<Policy> parse_policy(std::string_view yaml) {
   }
   Policy policy;
   std::vector<std::string> seen;
+  bool warns = false;  // does somebody say where a warning begins?
   // Cluster limits first, so that what the other document says of them counts.
   for (const std::string kind : {"ReadinessPolicy", "DiagnosisPolicy"}) {
     for (const std::string& text : *documents) {
@@ -179,11 +180,13 @@ Result<Policy> parse_policy(std::string_view yaml) {
       if (!named || document["kind"].get<std::string>() != kind) continue;
       if (std::find(seen.begin(), seen.end(), kind) != seen.end()) return failure(ErrorCode::Invalid, "two documents are of kind " + kind + ", wants one");
       seen.push_back(kind);
+      warns = warns || document.contains("clockWarnMs");
       auto read = kind == "ReadinessPolicy" ? read_readiness_policy(text, policy) : read_own(document, policy);
       if (!read) return tl::unexpected<Error>(read.error());
     }
   }
   if (seen.size() != documents->size()) return failure(ErrorCode::Invalid, "a document is of another kind, wants kind: ReadinessPolicy or kind: DiagnosisPolicy");
+  if (!warns) policy.clock_warn = std::min(policy.clock_warn, policy.clock_fail);
   if (policy.clock_warn > policy.clock_fail) return failure(ErrorCode::Invalid, "clockWarnMs is larger than clockFailMs");
   return policy;
 }

@@ -15,6 +15,8 @@
 namespace verl::cli {
 namespace {
 
+using diagnosis::Severity;
+
 int fail(std::ostream& err, std::string_view doing, const Error& error, int code = kExitNoReport) {
   err << "kubectl-verl: " << doing << ": " << escape_controls(error.message) << "\n";
   return code;
@@ -55,12 +57,12 @@ int run_diagnose(const DiagnoseOptions& options, std::ostream& out, std::ostream
     if (!policy) return fail(err, options.policy, policy.error());
     reading.policy = std::move(*policy);
   }
-  const auto paths = document_paths(options.paths);
-  if (!paths) return fail(err, "looking for documents", paths.error());
+  const Gathered gathered = document_paths(options.paths);
+  for (const Error& error : gathered.errors) fail(err, "looking for documents", error);
 
   std::vector<diagnosis::ReadDocument> documents;
-  bool all_opened = true;
-  for (const DocumentPath& path : *paths) {
+  bool all_opened = gathered.errors.empty();
+  for (const DocumentPath& path : gathered.paths) {
     auto document = read_path(path, options.format, reading);
     if (document) {
       documents.push_back(std::move(*document));
@@ -72,7 +74,9 @@ int run_diagnose(const DiagnoseOptions& options, std::ostream& out, std::ostream
   const diagnosis::Diagnosis diagnosis = diagnosis::diagnose(documents, reading.policy);
   const bool any_read = std::any_of(documents.begin(), documents.end(), read);
   const auto worst = diagnosis::gravest(diagnosis);
-  const bool found = worst && *worst >= options.fail_on;
+  // Below an error in order, but not in what it means: nobody knows whether all is well.
+  const bool unknown = std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [](const diagnosis::Finding& one) { return one.severity == Severity::Unknown; });
+  const bool found = unknown || (worst && *worst >= options.fail_on);
   const int code = !all_opened || !any_read ? kExitNoReport : found ? kExitFindings : kExitWell;
   return print(out, err, print_diagnosis(documents, diagnosis, options.output, options.style), code);
 }

@@ -49,7 +49,9 @@ fabric::Interface interface_facts(const Interface& seen) {
   fabric::Interface one;
   one.name = seen.name;
   one.kind = kind_of(seen);
-  if (seen.operstate) one.running = *seen.operstate != "down";
+  const std::string state = seen.operstate.value_or("");
+  if (state == "up") one.running = true;
+  if (state == "down" || state == "lowerlayerdown" || state == "notpresent" || state == "dormant") one.running = false;
   if (seen.mtu) one.mtu = *seen.mtu;
   if (seen.speed_mbps) one.speed_mbps = *seen.speed_mbps;
   one.addresses = seen.addresses;
@@ -113,11 +115,13 @@ std::vector<Finding> judge_nccl(const JudgeInput& input) {
     if (set == conf->settings.end()) continue;  // of what the file leaves open; the job's own settings decide it
     add(verdict_of(one.severity), fmt::format("{}={}", set->name, set->value), one.id + ": " + one.message, one.remedy);
   }
-  if (!input.observation.rdma) {
-    const auto off = std::find_if(conf->settings.begin(), conf->settings.end(),
-                                  [](const nccl::Setting& setting) { return setting.name == "NCCL_IB_DISABLE" && setting.value != "0"; });
-    if (off != conf->settings.end()) {
-      add(Verdict::Unknown, off->name + "=" + off->value, "switches RDMA off, and whether this node has it is not known: " + input.observation.rdma.error(), {});
+  // What these settings do depends on what could not be looked at.
+  for (const nccl::Setting& setting : conf->settings) {
+    const bool of_rdma = (setting.name == "NCCL_IB_DISABLE" && setting.value != "0") || setting.name == "NCCL_IB_HCA" || setting.name == "NCCL_IB_GID_INDEX";
+    if (of_rdma && !input.observation.rdma) {
+      add(Verdict::Unknown, setting.name + "=" + setting.value, "the node's RDMA devices could not be read: " + input.observation.rdma.error(), {});
+    } else if (setting.name == "NCCL_SOCKET_IFNAME" && !input.observation.interfaces) {
+      add(Verdict::Unknown, setting.name + "=" + setting.value, "the node's interfaces could not be read: " + input.observation.interfaces.error(), {});
     }
   }
   if (findings.empty()) {

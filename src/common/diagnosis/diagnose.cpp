@@ -32,6 +32,14 @@ Finding document_finding(std::string_view id, const ReadDocument& document, std:
   return finding;
 }
 
+// What can be said of a text that no format is like.
+std::string why_strange(std::string_view text) {
+  if (trim(text).empty()) return "it is empty";
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return "it is UTF-16: convert it to UTF-8";
+  if (text.find('\0') != std::string_view::npos) return "it is binary";
+  return {};
+}
+
 void complete(Finding& finding, const ReadDocument& document) {
   if (finding.nodes.empty() && !document.node.empty()) finding.nodes.push_back(document.node);
   for (Evidence& one : finding.evidence) {
@@ -78,7 +86,7 @@ void judge(const std::string& name, const NodeFacts& facts, const Policy& policy
   }
 }
 
-auto order(const Finding& one) { return std::make_tuple(-static_cast<int>(one.severity), std::cref(one.id), std::cref(one.nodes), std::cref(one.subject)); }
+auto order(const Finding& one) { return std::make_tuple(-static_cast<int>(one.severity), std::cref(one.id), std::cref(one.nodes), std::cref(one.subject), std::cref(one.seen), std::cref(one.message)); }
 
 bool same(const Finding& a, const Finding& b) {
   return a.id == b.id && a.nodes == b.nodes && a.subject == b.subject && a.seen == b.seen && a.message == b.message;
@@ -98,7 +106,12 @@ void DocumentReader::choose() {
   const std::vector<Format> formats = all_formats();
   const Format* found = wanted_.empty() ? recognise(formats, text_, document_.name) : format_named(formats, wanted_);
   if (!found) {
-    if (!wanted_.empty()) document_.error = Error{.code = ErrorCode::Invalid, .message = "no format is called \"" + wanted_ + "\""};
+    if (wanted_.empty()) {
+      const std::string why = why_strange(text_);
+      if (!why.empty()) document_.error = Error{.code = ErrorCode::Invalid, .message = why};
+      return;
+    }
+    document_.error = Error{.code = ErrorCode::Invalid, .message = "no format is called \"" + wanted_ + "\""};
     return;
   }
   format_ = *found;
@@ -112,13 +125,19 @@ void DocumentReader::choose() {
 void DocumentReader::feed(std::string_view piece) {
   if (stream_) return stream_->feed(piece);
   if (document_.error || (chosen_ && !format_)) return;  // nothing can be made of it
-  if (text_.size() + piece.size() > kDocumentBytes && chosen_) {
+  if (!chosen_ && text_.size() + piece.size() >= kLikenessBytes) {
+    const size_t head = kLikenessBytes - text_.size();
+    text_ += piece.substr(0, head);
+    piece.remove_prefix(head);
+    choose();
+    return feed(piece);
+  }
+  if (text_.size() + piece.size() > kDocumentBytes) {
     document_.error = Error{.code = ErrorCode::TooLarge, .message = "more than " + std::to_string(kDocumentBytes >> 20) + " MiB of text"};
     text_ = {};
     return;
   }
   text_ += piece;
-  if (!chosen_ && text_.size() >= kLikenessBytes) choose();
 }
 
 ReadDocument DocumentReader::finish() {
@@ -175,9 +194,10 @@ Diagnosis diagnose(const std::vector<ReadDocument>& documents, const Policy& pol
       result.findings.push_back(std::move(finding));
       continue;
     }
+    constexpr size_t kMostEvidence = 64;
     std::vector<Evidence>& evidence = result.findings.back().evidence;
     for (Evidence& one : finding.evidence) {
-      if (std::find(evidence.begin(), evidence.end(), one) == evidence.end()) evidence.push_back(std::move(one));
+      if (evidence.size() < kMostEvidence && std::find(evidence.begin(), evidence.end(), one) == evidence.end()) evidence.push_back(std::move(one));
     }
   }
   return result;

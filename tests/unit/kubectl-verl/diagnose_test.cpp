@@ -37,11 +37,11 @@ TEST(DocumentPaths, AFolderIsANodeAndAFolderOfFoldersAFleet) {
   const Scratch scratch;
   for (const char* file : {"/fleet/n2/b.txt", "/fleet/n1/a.txt", "/fleet/n1/deep/c.txt", "/fleet/n1/.hidden", "/fleet/loose.txt", "/one.txt"}) scratch.put(file, "x");
   const auto paths = document_paths({scratch.path("/fleet"), scratch.path("/fleet/n2"), "n9=" + scratch.path("/one.txt"), "-"});
-  ASSERT_TRUE(paths) << paths.error().message;
+  ASSERT_TRUE(paths.errors.empty());
   const std::vector<DocumentPath> wanted{{scratch.path("/fleet/loose.txt"), ""},    {scratch.path("/fleet/n1/a.txt"), "n1"}, {scratch.path("/fleet/n1/deep/c.txt"), "n1"},
                                          {scratch.path("/fleet/n2/b.txt"), "n2"},   {scratch.path("/fleet/n2/b.txt"), "n2"}, {scratch.path("/one.txt"), "n9"},
                                          {"-", ""}};
-  EXPECT_EQ(*paths, wanted);
+  EXPECT_EQ(paths.paths, wanted);
 }
 
 TEST(DocumentPaths, SayWhatIsNotThere) {
@@ -57,8 +57,8 @@ TEST(DocumentPaths, SayWhatIsNotThere) {
                               {{"-", "n1=-"}, "standard input is named twice; it can be read once"}};
   for (const Row& row : rows) {
     const auto paths = document_paths(row.arguments);
-    ASSERT_FALSE(paths);
-    EXPECT_EQ(paths.error().message, row.error);
+    ASSERT_EQ(paths.errors.size(), 1U);
+    EXPECT_EQ(paths.errors[0].message, row.error);
   }
 }
 
@@ -67,8 +67,7 @@ TEST(DocumentPaths, NeverFollowALinkRoundACircle) {
   scratch.put("/n1/a.txt", "x");
   scratch.link("/n1/again", scratch.path("/n1"));
   const auto paths = document_paths({scratch.path("/n1")});
-  ASSERT_TRUE(paths);
-  EXPECT_EQ(*paths, (std::vector<DocumentPath>{{scratch.path("/n1/a.txt"), "n1"}}));
+  EXPECT_EQ(paths.paths, (std::vector<DocumentPath>{{scratch.path("/n1/a.txt"), "n1"}}));
 }
 
 TEST(PolicyFile, TakesBothKindsAndTheOwnOneCounts) {
@@ -144,6 +143,51 @@ TEST(Diagnose, ASuppressionIsShownWithItsReason) {
   EXPECT_EQ(outcome.code, kExitNoReport);  // still nothing was read
   EXPECT_NE(outcome.out.find("because: known dump"), std::string::npos) << outcome.out;
   EXPECT_NE(outcome.out.find("0 unknown, 0 for information, 1 suppressed."), std::string::npos) << outcome.out;
+}
+
+TEST(Diagnose, UnknownIsAnErrorAtEveryLevel) {
+  const Scratch scratch;
+  scratch.put("/n1/good.env", "NCCL_DEBUG=WARN\n");
+  scratch.put("/n1/strange.txt", "lorem ipsum\n");
+  EXPECT_EQ(run({.paths = {scratch.path("/n1")}}).code, kExitFindings);
+}
+
+TEST(Diagnose, WhatIsThereIsJudgedBesideAPathThatIsNot) {
+  const Scratch scratch;
+  scratch.put("/n1/a.env", "NCCL_BUFFSIZE=8M\n");
+  const Outcome outcome = run({.paths = {"/none", scratch.path("/n1")}});
+  EXPECT_EQ(outcome.code, kExitNoReport);
+  EXPECT_EQ(outcome.err, "kubectl-verl: looking for documents: /none: no such file or folder\n");
+  EXPECT_NE(outcome.out.find("NCCL004"), std::string::npos) << outcome.out;
+}
+
+TEST(Diagnose, NeverPrintsASecret) {
+  const Scratch scratch;
+  scratch.put("/n1/pod.yaml", R"(
+apiVersion: v1
+kind: Secret
+metadata: {name: keys}
+stringData: {trainer: hunter2}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  containers:
+  - name: trainer
+    resources: {limits: {nvidia.com/gpu: 8}}
+    env: [{name: WANDB_API_KEY, value: hunter3}, {name: WANDB_API_KEY, value: hunter4}, {name: NCCL_DEBUG, value: WARN}]
+)");
+  scratch.put("/n1/nccl.conf", "NCCL_DEBUG=WARN\nhunter5\nAWS_SECRET_ACCESS_KEY=hunter6\n");
+  scratch.put("/n1/all.env", "HOME=/root\nAWS_SECRET_ACCESS_KEY=hunter7\nNCCL_DEBUG=INFO\n");
+  for (const DiagnosisOutput output : {DiagnosisOutput::Table, DiagnosisOutput::Json}) {
+    DiagnoseOptions options{.paths = {scratch.path("/n1")}};
+    options.output = output;
+    options.style.all = true;
+    const Outcome outcome = run(options);
+    EXPECT_EQ(outcome.out.find("hunter"), std::string::npos) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+  }
 }
 
 TEST(Diagnose, AnUnknownFormatIsWrongUsage) {

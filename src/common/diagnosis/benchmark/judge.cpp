@@ -83,13 +83,21 @@ void judge_expectations(const NodeFacts& node, const Policy& policy, Findings& o
     for (const Measurement& one : node.benchmark.measurements) {
       if (!wanted.test.empty() && one.test != wanted.test) continue;
       if (comparable(one, wanted)) {
-        met = true;
+        met = (!wanted.minimum || bandwidth(one)) && (!wanted.maximum_us || one.latency_us);
         compare(one, wanted, out);
       } else {
         others.push_back(&one);
       }
     }
-    if (met || others.empty()) continue;
+    if (met || node.benchmark.measurements.empty()) continue;
+    if (others.empty()) {  // an expectation that nobody measured is not met
+      Finding finding = finding_of("benchmark-not-comparable", wanted.test);
+      finding.severity = Severity::Unknown;
+      finding.wanted = setting(wanted);
+      finding.message = fmt::format("{} is expected and was not measured", wanted.test);
+      out.push_back(std::move(finding));
+      continue;
+    }
     Finding finding = about("benchmark-not-comparable", *others.back());
     finding.seen = setting(*others.back());
     finding.wanted = setting(wanted);

@@ -1,5 +1,6 @@
 // YAML or JSON of Kubernetes objects, one or many, Lists too: each goes to the reader of its kind, all others are named as skipped.
 // The data of Secrets is never read.
+#include "diagnosis/nccl/settings.h"
 #include "diagnosis/kubernetes/manifest.h"
 
 #include <fmt/format.h>
@@ -41,8 +42,9 @@ const Json& path(const Json& object, std::initializer_list<std::string_view> key
 }
 
 std::int64_t quantity(const Json& value) {
-  if (value.is_number_integer()) return std::max<std::int64_t>(value.get<std::int64_t>(), 0);
-  return value.is_string() ? parse_quantity(value.get<std::string>()).value_or(0) : 0;
+  constexpr std::int64_t kMost = std::int64_t{1} << 50;  // a petabyte: sums of what one manifest holds stay in range
+  if (value.is_number_integer()) return std::clamp<std::int64_t>(value.get<std::int64_t>(), 0, kMost);
+  return value.is_string() ? std::min(parse_quantity(value.get<std::string>()).value_or(0), kMost) : 0;
 }
 
 Lines::Lines(std::string_view text, std::string source) : text_(text), source_(std::move(source)) {
@@ -59,9 +61,7 @@ Evidence Lines::of(std::string_view word) {
   if (found == std::string_view::npos) return out;
   cursor_ = found;
   const auto next = std::upper_bound(starts_.begin(), starts_.end(), found);
-  const std::size_t start = *(next - 1);
-  out.line = next - starts_.begin();
-  out.text = shorten(trim(text_.substr(start, std::min<std::size_t>(text_.find('\n', start), text_.size()) - start)), kEvidenceBytes);
+  out.line = next - starts_.begin();  // the place alone: the line may be another object's, a Secret's among others
   return out;
 }
 
@@ -115,6 +115,7 @@ void read_config_map(Context& context, const Object& object) {
     environment.kind = nccl::EnvironmentKind::Conf;
     environment.origin = object.title;
     for (const nccl::Setting& setting : nccl::parse_conf(item.value().get<std::string>()).settings) {
+      if (!nccl::concerns_communication(setting.name)) continue;
       nccl::SettingAt one;
       one.setting = setting;
       one.source = context.options.name;

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "diagnosis/nccl/settings.h"
 #include "diagnosis/kubernetes/manifest.h"
 #include "diagnosis/kubernetes/topology_labels.h"
 #include "diagnosis/rule.h"
@@ -106,10 +107,10 @@ void read_node(Context& context, const Object& object) {
   std::int64_t rdma = 0;
   std::int64_t rdma_resources = 0;
   for (const auto& item : allocatable.items()) {
-    if (is_gpu(item.key())) gpus += quantity(item.value());
+    if (is_gpu(item.key())) gpus = std::min<std::int64_t>(gpus + quantity(item.value()), 1 << 20);
     if (!is_rdma(item.key(), context.options.policy)) continue;
     ++rdma_resources;
-    rdma += quantity(item.value());
+    rdma = std::min<std::int64_t>(rdma + quantity(item.value()), 1 << 20);
     put(context, object, "rdma." + item.key(), quantity(item.value()));
   }
   put(context, object, "gpus", gpus);
@@ -148,7 +149,7 @@ void read_node_readiness(Context& context, const Object& object) {
     one.setting.name = text_at(setting, "name");
     one.setting.value = text_at(setting, "value");
     one.source = text_at(setting, "source");
-    if (!one.setting.name.empty()) environment.settings.push_back(std::move(one));
+    if (nccl::concerns_communication(one.setting.name)) environment.settings.push_back(std::move(one));
   }
   if (at(status, "nccl").is_array()) facts.nccl.environments.push_back(std::move(environment));
   for (const Json& one : at(status, "interfaces")) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "diagnosis/nccl/settings.h"
 #include "diagnosis/kubernetes/manifest.h"
 #include "diagnosis/rule.h"
 
@@ -37,15 +38,13 @@ void read_environment(Context& context, const Object& object, const Json& contai
     const std::string name = text_at(variable, "name");
     const Json& value = at(variable, "value");
     if (name == "RAY_USE_TLS" && (value == Json("1") || value == Json("true"))) shape.tls = true;
-    if (name.empty() || !value.is_string()) continue;  // valueFrom is not known here
+    // The value of any other variable may be a secret. valueFrom is not known here.
+    if (!nccl::concerns_communication(name) || !value.is_string()) continue;
     nccl::SettingAt one;
     one.setting.name = name;
     one.setting.value = value.get<std::string>();
     one.source = context.options.name;
-    // Only names that NCCL rules may speak of are worth a search.
-    if (name.find("NCCL") != std::string::npos || name.starts_with("GLOO_") || name.starts_with("TORCH_") || name.starts_with("FI_") || name.starts_with("UCX_")) {
-      one.line = context.lines.of(name).line;
-    }
+    one.line = context.lines.of(name).line;
     environment.settings.push_back(std::move(one));
   }
   if (!environment.settings.empty()) own_node(context.reading).nccl.environments.push_back(std::move(environment));
@@ -124,7 +123,7 @@ PodShape read_pod_spec(Context& context, const Object& object, const Json& spec,
     for (const std::string_view side : {"limits", "requests"}) {
       for (const auto& item : at(at(container, "resources"), side).items()) {
         if (is_gpu(item.key())) own.gpus = std::max(own.gpus, amount(container, item.key()));
-        if (side == "limits" && is_rdma(item.key(), context.options.policy)) own.rdma += amount(container, item.key());
+        if (side == "limits" && is_rdma(item.key(), context.options.policy)) own.rdma = std::min<std::int64_t>(own.rdma + amount(container, item.key()), 1 << 20);
       }
     }
     if (index++ == 0) shape.image = text_at(container, "image");
@@ -132,7 +131,7 @@ PodShape read_pod_spec(Context& context, const Object& object, const Json& spec,
     judge_container(context, object, container, where);
     if (own.gpus > 0) judge_gpu_pod(context, object, spec, container, own, where, several_nodes);
     shape.gpus = std::min<std::int64_t>(shape.gpus + own.gpus, 1 << 20);
-    shape.rdma += own.rdma;
+    shape.rdma = std::min<std::int64_t>(shape.rdma + own.rdma, 1 << 20);
   }
   index = 0;
   for (const Json& container : at(spec, "initContainers")) put(context, object, fmt::format("{}init_containers[{}]", origin, index++), text_at(container, "name"));

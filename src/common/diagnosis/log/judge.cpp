@@ -30,7 +30,9 @@ bool is_network(const std::string& seen, const std::string& wanted) {
 }
 
 void judge_network(const log::Facts& facts, const Policy& policy, Findings& out) {
-  const bool one_node = policy.multi_node == false || std::any_of(facts.communicators.begin(), facts.communicators.end(), [](const Communicator& one) { return one.nodes == 1; });
+  // A group inside one node, as tensor parallelism makes, says nothing of the others.
+  const bool all_inside = !facts.communicators.empty() && std::all_of(facts.communicators.begin(), facts.communicators.end(), [](const Communicator& one) { return one.nodes == 1; });
+  const bool one_node = policy.multi_node == false || all_inside;
   std::vector<std::string> names;
   std::vector<Evidence> evidence;
   std::string network;
@@ -179,23 +181,33 @@ void judge_registration(const NodeFacts& node, Findings& out) {
 }
 
 // The echo proves what NCCL read. A text that NCCL reads as a number is compared as it does: strtoll, base 0.
+// As NCCL echoes it: an integer in decimal.
+bool is_echo_of(const std::string& value, const std::string& echo) {
+  if (value == echo || value.empty()) return true;
+  char* end = nullptr;
+  const long long read = std::strtoll(value.c_str(), &end, 0);
+  return end != value.c_str() && *end == '\0' && echo == std::to_string(read);
+}
+
+// Roles of a job may have different values: an echo is wrong only when no environment of the node asks for it.
 void judge_echoes(const NodeFacts& node, Findings& out) {
   std::set<std::string> said;
   for (const log::Echo& echo : node.log.echoes) {
+    const nccl::SettingAt* asked = nullptr;
+    bool matched = echo.value.ends_with("…");  // cut: not to be compared
     for (const nccl::Environment& environment : node.nccl.environments) {
       for (const nccl::SettingAt& one : environment.settings) {
-        if (one.setting.name != echo.name || one.setting.value == echo.value || one.setting.value.empty()) continue;
-        char* end = nullptr;
-        const long long read = std::strtoll(one.setting.value.c_str(), &end, 0);
-        if (end != one.setting.value.c_str() && echo.value == std::to_string(read) && *end == '\0') continue;
-        if (!said.insert(echo.name + "=" + echo.value).second) continue;
-        Finding finding = finding_of("NCCL607", echo.name);
-        finding.seen = echo.value;
-        finding.wanted = one.setting.value;
-        finding.message = fmt::format("{} is set to \"{}\", NCCL reads {}", echo.name, one.setting.value, echo.value);
-        out.push_back(std::move(finding));
+        if (one.setting.name != echo.name) continue;
+        if (!asked) asked = &one;
+        matched = matched || is_echo_of(one.setting.value, echo.value);
       }
     }
+    if (!asked || matched || !said.insert(echo.name + "=" + echo.value).second) continue;
+    Finding finding = finding_of("NCCL607", echo.name);
+    finding.seen = echo.value;
+    finding.wanted = asked->setting.value;
+    finding.message = fmt::format("{} is set to \"{}\", NCCL reads {}", echo.name, asked->setting.value, echo.value);
+    out.push_back(std::move(finding));
   }
 }
 

@@ -28,7 +28,7 @@ void remember(std::vector<std::pair<K, V>>& known, const std::type_identity_t<K>
 }
 
 void set_once(std::vector<std::string>& known, std::string_view text) {
-  if (known.size() < kFew && std::find(known.begin(), known.end(), text) == known.end()) known.emplace_back(shorten(text, 200));
+  if (known.size() < kFew && std::find(known.begin(), known.end(), text) == known.end()) known.emplace_back(shorten(text, 2000));
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
@@ -56,7 +56,7 @@ std::string_view NcclRun::known_host(const Line& line) const {
 ProcessState* NcclRun::process_of(const Line& line) {
   const std::string_view host = known_host(line);
   // Without a header the device is all that tells processes apart.
-  const std::int64_t pid = host.empty() ? -2 - line.device : line.pid;
+  const std::int64_t pid = host.empty() ? std::int64_t{-2} - line.device : line.pid;
   if (last_ < processes_.size() && processes_[last_].host == host && (host.empty() ? false : processes_[last_].pid == pid)) {
     // the same writer as before, most often
   } else if (const auto found = by_key_.find(KeyView{host, pid}); found != by_key_.end()) {
@@ -325,9 +325,9 @@ bool NcclRun::note(const Line& line, ProcessState& process) {
       std::string variable(message.substr(0, name));
       const auto known = std::find_if(process.settings.begin(), process.settings.end(), [&](const auto& one) { return one.first == variable; });
       if (known != process.settings.end()) {
-        known->second = shorten(text, 200);
+        known->second = shorten(text, 2000);
       } else if (process.settings.size() < kSettings && variable.size() < 80) {
-        process.settings.emplace_back(std::move(variable), shorten(text, 200));
+        process.settings.emplace_back(std::move(variable), shorten(text, 2000));
       }
       return true;
     }

@@ -43,7 +43,7 @@ Result<diagnosis::Reading> read_conf(std::string_view text, const diagnosis::Rea
       continue;
     }
     if (equals == std::string_view::npos) {
-      add_unread(reading, {.line = number, .text = std::string(line), .why = "no \"=\": NCCL skips this line"});
+      add_unread(reading, {.line = number, .text = {}, .why = "no \"=\": NCCL skips this line"});
       continue;
     }
     // The name stays as NCCL defines it; whether it concerns anything is asked of the name that was meant.

@@ -14,7 +14,7 @@ constexpr std::array kRules{
          "NCCL reads the number in front and leaves the rest: a list, a unit or a comment has no effect. Blanks alone are harmless and only told.",
          "write one plain integer"},
     Rule{"NCCL002", Error, "an integer variable whose text does not begin with a number",
-         "NCCL reads 0, not the default: \"true\" switches a feature off.", "write 0 or 1, without quotes"},
+         "NCCL reads 0, not the default: \"true\" switches a feature off.", "write a number, with no quotes inside the value"},
     Rule{"NCCL003", Warning, "an integer variable with a leading 0 or 0x",
          "NCCL takes a leading 0 for octal and 0x for hexadecimal.", "write the number in decimal"},
     Rule{"NCCL004", Error, "a size with a suffix such as K, M or G", "NCCL leaves the suffix and takes the number for bytes.",

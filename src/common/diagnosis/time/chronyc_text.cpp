@@ -246,7 +246,7 @@ class TextReader final {
     source.poll = *poll;
     source.stratum = *stratum;
     source.reach = reach;
-    source.since_sample = static_cast<std::uint32_t>(std::min(*since, 4e9));
+    source.since_sample = static_cast<std::uint32_t>(std::clamp(*since, 0.0, 4e9));
     std::string name;
     for (size_t i = 0; i + 5 <= last; ++i) name += (i > 0 ? " " : "") + std::string(cells[i]);
     source.address = name;
