@@ -71,8 +71,8 @@ TEST(Program, JudgesHostTreesByAPreset) {
                           "link-speed ens5f0 Fail", "link-speed ens6f0 Fail", "link-speed ens7f0 Fail", "rdma-port-rate mlx5_0/1 Fail",
                           "rdma-port-rate mlx5_1/1 Fail", "rdma-port-rate mlx5_2/1 Fail", "rdma-port-rate mlx5_3/1 Fail", "rdma-port-rate mlx5_4/1 Fail",
                           "rdma-port-rate mlx5_5/1 Fail", "rdma-port-rate mlx5_6/1 Fail", "rdma-port-rate mlx5_7/1 Fail"}},
-      {"--nccl NCCL_ALGO=Ring", 0, {}},
-      {"--nccl NCCL_IB_DISABLE=1", 79, {"nccl-env /etc/nccl.conf Fail"}},
+      {"--nccl NCCL_ALGO=Ring", 0, {"nccl-env /etc/nccl.conf Warn"}},
+      {"--nccl NCCL_IB_DISABLE=1", 79, {"nccl-env /etc/nccl.conf Warn", "nccl-env /etc/nccl.conf Fail"}},
   };
   for (const Row& row : rows) {
     const Scratch scratch;

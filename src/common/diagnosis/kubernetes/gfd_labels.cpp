@@ -43,7 +43,7 @@ void report(Reading& reading, std::string_view id, const std::string& node, std:
 void manifest::judge_gpu_labels(Reading& reading, const Pairs& labels, const std::string& node, const std::string& value_path) {
   using time_text::put;
   const auto text = [&](std::string_view label, std::string_view name) {
-    const std::string value = value_of(labels, label);
+    std::string value = value_of(labels, label);
     if (!value.empty()) put(reading, value_path + std::string(name), value);
     return value;
   };
