@@ -171,11 +171,10 @@ Diagnosis diagnose(const std::vector<ReadDocument>& documents, const Policy& pol
   for (const auto& [name, facts] : fleet) judge(name, facts, policy, all);
 
   // The unnamed node beside named ones is no node of its own: its documents were judged, they cannot be compared.
-  Fleet named = fleet;
-  if (named.size() > 1) named.erase("");
-  if (named.size() > 1) {
+  if (fleet.size() > 1) fleet.erase("");
+  if (fleet.size() > 1) {
     for (const auto rules : {compare_nccl, compare_log, compare_topology, compare_time, compare_fabric, compare_benchmark, compare_kubernetes}) {
-      rules(named, policy, all);
+      rules(fleet, policy, all);
     }
     for (const ReadDocument& document : documents) {
       const bool own = std::any_of(document.reading.nodes.begin(), document.reading.nodes.end(), [](const auto& one) { return one.first.empty(); });

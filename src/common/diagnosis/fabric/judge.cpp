@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "diagnosis/fabric/judge.h"
+#include "diagnosis/fabric/names.h"
 #include "diagnosis/fabric/siblings.h"
 #include "diagnosis/rule.h"
 #include "diagnosis/topology/rails.h"
@@ -55,8 +56,7 @@ void suggest_rails(const fabric::Facts& facts, Findings& out) {
   const auto rails = fabric::siblings_of(facts);
   std::vector<std::string> devices;
   for (const Port* port : rails) devices.push_back(port->device);
-  const auto in_number = [](const std::string& a, const std::string& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; };
-  std::sort(devices.begin(), devices.end(), in_number);
+  std::sort(devices.begin(), devices.end(), fabric::natural_less);
   devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   std::vector<std::string> left_out;
   for (const Port& port : facts.ports) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <tuple>
 
 namespace verl::fabric {
 namespace {
@@ -59,6 +60,14 @@ bool is_name(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '.' || c == ':' || c == '@';
   });
+}
+
+bool natural_less(std::string_view a, std::string_view b) {
+  const auto parts = [](std::string_view name) {
+    const std::size_t digits = name.find_last_not_of("0123456789") + 1;  // npos + 1: all are digits
+    return std::tuple(name.substr(0, digits), name.size() - digits, name.substr(digits));
+  };
+  return parts(a) < parts(b);
 }
 
 }  // namespace verl::fabric

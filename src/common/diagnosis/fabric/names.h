@@ -22,4 +22,7 @@ InterfaceKind kind_of_name(std::string_view interface);
 // The letters, digits and signs that a Linux interface or device name is made of, at least one; at most 64 bytes.
 bool is_name(std::string_view text);
 
+// "mlx5_2" before "mlx5_10": digits at the end count as a number.
+bool natural_less(std::string_view a, std::string_view b);
+
 }  // namespace verl::fabric

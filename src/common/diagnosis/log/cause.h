@@ -32,7 +32,6 @@ enum class Blame {
 struct Sighting {
   std::string_view rule{};
   Blame blame{Blame::First};
-  bool consequence{false};                      // never the cause while another was seen
   std::optional<diagnosis::Severity> severity{};  // nothing: the rule's
   std::string subject{};                        // peer, device, segment: sightings of one rule, host and subject are one finding
   std::string seen{};

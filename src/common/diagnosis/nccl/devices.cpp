@@ -1,7 +1,6 @@
 #include "diagnosis/nccl/devices.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "base/broken_invariant.h"
 #include "base/text.h"
@@ -10,15 +9,8 @@
 namespace verl::nccl {
 namespace {
 
-// "mlx5_2" before "mlx5_10": numbers at the end count as numbers.
-std::tuple<std::string_view, std::size_t, std::string_view> natural(std::string_view name) {
-  const size_t last = name.find_last_not_of("0123456789");
-  const size_t digits = last == std::string_view::npos ? 0 : last + 1;
-  return {name.substr(0, digits), name.size() - digits, name.substr(digits)};
-}
-
 bool before(const fabric::Port* a, const fabric::Port* b) {
-  return std::tuple(natural(a->device), a->port) < std::tuple(natural(b->device), b->port);
+  return a->device == b->device ? a->port < b->port : fabric::natural_less(a->device, b->device);
 }
 
 }  // namespace

@@ -4,20 +4,11 @@
 #include <set>
 
 #include "base/text.h"
+#include "diagnosis/fabric/names.h"
 #include "diagnosis/topology/model.h"
 
 namespace verl::topology {
 namespace {
-
-// mlx5_2 before mlx5_10.
-bool natural_less(const std::string& a, const std::string& b) {
-  const auto number = [](const std::string& text) {
-    const size_t last = text.find_last_not_of("0123456789");
-    const size_t start = last == std::string::npos ? 0 : last + 1;
-    return std::pair(text.substr(0, start), parse_int(std::string_view(text).substr(start)).value_or(-1));
-  };
-  return std::pair(number(a), a) < std::pair(number(b), b);
-}
 
 // Why a device is no rail; empty: it is one, as far as its ports are known.
 std::string why_not(const fabric::Facts& fabric, const std::string& device) {
@@ -73,7 +64,7 @@ Rails rail_devices(const Facts& topology, const fabric::Facts& fabric) {
     }
     rails.devices.push_back(nic.device);
   }
-  std::sort(rails.devices.begin(), rails.devices.end(), natural_less);
+  std::sort(rails.devices.begin(), rails.devices.end(), fabric::natural_less);
   rails.devices.erase(std::unique(rails.devices.begin(), rails.devices.end()), rails.devices.end());
   if (rails.devices.empty()) rails.why_unknown = "no NIC is near a GPU";
   return rails;
